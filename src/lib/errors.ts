@@ -1,0 +1,150 @@
+/**
+ * The catalog of API errors: one factory per documented code, and nothing else makes an ApiError.
+ * The error handler of the HTTP room renders them; `extra` stands beside code and detail in the body.
+ */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly extra: Readonly<Record<string, unknown>>;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    status: number,
+    code: string,
+    detail: string,
+    extra: Record<string, unknown> = {},
+    headers: Record<string, string> = {},
+  ) {
+    super(detail);
+    this.name = "ApiError";
+    this.status = status;
+    this.code = code;
+    this.extra = extra;
+    this.headers = headers;
+  }
+}
+
+/** Field messages by name; nested names are dotted, cross-field messages are under non_field_errors. */
+export type FieldErrors = Record<string, string[]>;
+
+const retryAfter = (seconds: number): Record<string, string> => ({
+  "Retry-After": String(Math.max(1, Math.ceil(seconds))),
+});
+
+// 400
+export const validationError = (errors: FieldErrors): ApiError =>
+  new ApiError(400, "validation_error", "Invalid input.", { errors });
+export const parseError = (): ApiError => new ApiError(400, "parse_error", "The request body is not valid JSON.");
+export const invalidCursor = (detail = "The cursor is not valid."): ApiError =>
+  new ApiError(400, "invalid_cursor", detail);
+export const invalidLimit = (): ApiError =>
+  new ApiError(400, "invalid_limit", "limit must be an integer from 1 to 500.");
+export const invalidFilter = (): ApiError =>
+  new ApiError(400, "invalid_filter", "types must name at least one event type.");
+export const passwordNotAllowed = (): ApiError =>
+  new ApiError(400, "password_not_allowed_in_partner_flow", "A password cannot be set in the partner flow.");
+export const userNotFound = (): ApiError => new ApiError(400, "user_not_found", "User not found in this organization.");
+export const assignmentExists = (): ApiError =>
+  new ApiError(400, "assignment_exists", "User already has an active assignment for this device.");
+export const ownerExists = (): ApiError => new ApiError(400, "owner_exists", "Device already has an active owner.");
+export const invalidScope = (): ApiError =>
+  new ApiError(400, "invalid_scope", "Devices can be linked only to geofences with scope device.");
+export const invitationExpired = (): ApiError => new ApiError(400, "invitation_expired", "The invitation has expired.");
+
+// 401
+const bearer = (parameters = ""): Record<string, string> => ({ "WWW-Authenticate": `Bearer realm="api"${parameters}` });
+export const notAuthenticated = (): ApiError =>
+  new ApiError(401, "not_authenticated", "Authentication credentials were not provided.", {}, bearer());
+export const invalidToken = (): ApiError => {
+  const text = "The access token is invalid or has expired.";
+  return new ApiError(401, "invalid_token", text, {}, bearer(`, error="invalid_token", error_description="${text}"`));
+};
+export const invalidCredentials = (): ApiError =>
+  new ApiError(401, "invalid_credentials", "The e-mail address or the password is wrong.");
+
+// 403
+export const scopeNotAvailable = (): ApiError =>
+  new ApiError(403, "scope_not_available", "This endpoint is not part of the partner API.");
+export const insufficientScope = (required: readonly string[]): ApiError =>
+  new ApiError(
+    403,
+    "insufficient_scope",
+    "The access token does not have the required scope.",
+    { required_scopes: [...required] },
+    bearer(`, error="insufficient_scope", scope="${required.join(" ")}"`),
+  );
+export const featureNotEnabled = (feature: string): ApiError =>
+  new ApiError(403, "feature_not_enabled", `The feature ${feature} is not enabled.`, { feature });
+export const partnerTokenRequired = (): ApiError =>
+  new ApiError(403, "partner_token_required", "This endpoint needs a partner access token.");
+export const roleNotAllowed = (): ApiError =>
+  new ApiError(403, "role_not_allowed", "Your role does not allow this action.");
+export const roleProtected = (): ApiError =>
+  new ApiError(403, "role_protected", "A user with role ADMIN or OWNER cannot be changed by a partner.");
+
+// 404
+export const notFound = (detail = "Not found."): ApiError => new ApiError(404, "not_found", detail);
+export const assignmentNotFound = (): ApiError =>
+  new ApiError(404, "assignment_not_found", "No active assignment of this user for this device.");
+export const waveformNotAvailable = (): ApiError =>
+  new ApiError(404, "waveform_not_available", "The recording is still being received.");
+
+// 409
+export const imeiConflict = (): ApiError =>
+  new ApiError(409, "imei_conflict", "A device with this IMEI is registered elsewhere.");
+export const terminalIdConflict = (): ApiError =>
+  new ApiError(409, "terminal_id_conflict", "Another device of this protocol has this terminal id.");
+export const commandInFlight = (): ApiError =>
+  new ApiError(409, "command_in_flight", "The command has been taken in charge and cannot be deleted.");
+export const invitationNotPending = (status: number): ApiError =>
+  new ApiError(409, "invitation_not_pending", "The invitation is not pending.", { status });
+export const idempotencyInProgress = (): ApiError =>
+  new ApiError(
+    409,
+    "idempotency_in_progress",
+    "The first call with this Idempotency-Key is still running.",
+    {},
+    retryAfter(1),
+  );
+export const lastOwner = (): ApiError =>
+  new ApiError(409, "last_owner", "The last owner of an organization cannot be demoted or removed.");
+
+// 410
+export const cursorExpired = (days: number, oldestAvailableCursor: string): ApiError =>
+  new ApiError(410, "cursor_expired", `The cursor is older than the ${days} day retention window.`, {
+    oldest_available_cursor: oldestAvailableCursor,
+  });
+
+// 413, 415, 422
+export const payloadTooLarge = (): ApiError =>
+  new ApiError(413, "payload_too_large", "The request body is larger than 1 MB.");
+export const fileTooLarge = (): ApiError => new ApiError(413, "file_too_large", "The file is larger than 10 MB.");
+export const unsupportedMediaType = (detail = "The media type of the request is not supported."): ApiError =>
+  new ApiError(415, "unsupported_media_type", detail);
+export const idempotencyKeyReuse = (): ApiError =>
+  new ApiError(422, "idempotency_key_reuse", "This Idempotency-Key was used with another request body.");
+
+// 429
+export const throttled = (waitSeconds: number, violatedPolicies: readonly string[] = []): ApiError =>
+  new ApiError(
+    429,
+    "throttled",
+    `Request was throttled. Expected available in ${Math.max(1, Math.ceil(waitSeconds))} seconds.`,
+    violatedPolicies.length > 0 ? { violated_policies: [...violatedPolicies] } : {},
+    retryAfter(waitSeconds),
+  );
+export const commandQueueFull = (limit: number, length: number, waitSeconds: number): ApiError =>
+  new ApiError(
+    429,
+    "command_queue_full",
+    "The command queue of this device is full.",
+    { queue_limit: limit, queue_length: length },
+    retryAfter(waitSeconds),
+  );
+export const inviteRateLimited = (waitSeconds: number): ApiError =>
+  new ApiError(429, "invite_rate_limited", "An invitation was sent within the last hour.", {}, retryAfter(waitSeconds));
+
+// 5xx
+export const internalError = (): ApiError => new ApiError(500, "internal_error", "An internal error occurred.");
+export const serviceUnavailable = (waitSeconds = 2): ApiError =>
+  new ApiError(503, "service_unavailable", "The service is temporarily unavailable.", {}, retryAfter(waitSeconds));

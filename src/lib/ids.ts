@@ -1,0 +1,35 @@
+import { randomBytes, randomUUID } from "node:crypto";
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const IMEI = /^\d{15}$/;
+
+export const isUuid = (text: string): boolean => UUID.test(text);
+export const isImei = (text: string): boolean => IMEI.test(text);
+
+export const newUuid = (): string => randomUUID();
+
+/** URL-safe random text of the given number of bytes; the alphabet is [A-Za-z0-9_-]. */
+export const randomToken = (bytes: number): string => randomBytes(bytes).toString("base64url");
+
+/** A UUIDv7 (RFC 9562) of the given time. Unordered within one millisecond; logs that need an order assign ids under a lock. */
+export function uuidV7(nowMs: number): string {
+  const bytes = randomBytes(16);
+  bytes.writeUIntBE(nowMs, 0, 6);
+  bytes[6] = 0x70 | ((bytes[6] as number) & 0x0f);
+  bytes[8] = 0x80 | ((bytes[8] as number) & 0x3f);
+  return formatUuid(bytes);
+}
+
+/** The lowest UUIDv7 of a millisecond: the bound of a partition or of a retention window. */
+export function uuidV7Floor(timeMs: number): string {
+  const bytes = Buffer.alloc(16);
+  bytes.writeUIntBE(timeMs, 0, 6);
+  bytes[6] = 0x70;
+  bytes[8] = 0x80;
+  return formatUuid(bytes);
+}
+
+export function formatUuid(bytes: Buffer): string {
+  const hex = bytes.toString("hex");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
