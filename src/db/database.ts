@@ -1,0 +1,224 @@
+import { Client, type ClientConfig, Pool, type PoolClient, type QueryResultRow, types } from "pg";
+import type { Logger } from "../lib/logger.ts";
+import { isRetryable, isUnavailable, PoolExhausted } from "./failures.ts";
+import { Sql, type Statement, StatementNames } from "./sql.ts";
+
+type Template = TemplateStringsArray | Sql;
+
+/** Runs statements: on the pool, on a pipelined lane, or inside a transaction. */
+export interface Db {
+  many<T extends QueryResultRow>(statement: Template, ...values: readonly unknown[]): Promise<T[]>;
+  /** The only row; throws when there is not exactly one. */
+  one<T extends QueryResultRow>(statement: Template, ...values: readonly unknown[]): Promise<T>;
+  maybeOne<T extends QueryResultRow>(statement: Template, ...values: readonly unknown[]): Promise<T | undefined>;
+  /** The number of rows written. */
+  run(statement: Template, ...values: readonly unknown[]): Promise<number>;
+}
+
+export interface Tx extends Db {
+  /** Runs after a successful commit; for wake-ups and caches of this process. */
+  afterCommit(hook: () => void): void;
+  /** Undoes the work alone when it throws, and keeps the transaction usable. */
+  savepoint<T>(work: () => Promise<T>): Promise<T>;
+}
+
+export interface Database extends Db {
+  /** Point reads by key: pipelined on few connections. Not for anything that may take long, it would hold up the others. */
+  readonly point: Db;
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** A connection of its own, outside the pool, for LISTEN and session locks. The caller ends it. */
+  connect(): Promise<Client>;
+  close(): Promise<void>;
+}
+
+interface Outcome {
+  rows: QueryResultRow[];
+  rowCount: number | null;
+}
+type Execute = (statement: Statement) => Promise<Outcome>;
+
+const int8 = 20;
+const numeric = 1700;
+
+/** Identities and counts stay far below 2^53, and a JSON answer wants a number. */
+const parsers = {
+  getTypeParser: (oid: number, format?: "text" | "binary") => {
+    if (oid === int8 || oid === numeric) return Number;
+    return types.getTypeParser(oid, format as "text");
+  },
+};
+
+function makeDb(names: StatementNames, execute: Execute): Db {
+  const send = (statement: Template, values: readonly unknown[]): Promise<Outcome> =>
+    execute(names.compile(statement instanceof Sql ? statement : new Sql(statement, values)));
+  return {
+    many: async <T>(statement: Template, ...values: readonly unknown[]) => (await send(statement, values)).rows as T[],
+    one: async <T>(statement: Template, ...values: readonly unknown[]) => {
+      const { rows } = await send(statement, values);
+      if (rows.length !== 1) throw new Error(`expected one row, got ${rows.length}`);
+      return rows[0] as T;
+    },
+    maybeOne: async <T>(statement: Template, ...values: readonly unknown[]) =>
+      (await send(statement, values)).rows[0] as T | undefined,
+    run: async (statement, ...values) => (await send(statement, values)).rowCount ?? 0,
+  };
+}
+
+export interface DatabaseOptions {
+  connection: ClientConfig;
+  log: Logger;
+  poolSize?: number;
+  laneSize?: number;
+  acquireTimeoutMs?: number;
+  statementTimeoutMs?: number;
+}
+
+export function openDatabase(options: DatabaseOptions): Database {
+  const {
+    connection,
+    log,
+    poolSize = 10,
+    laneSize = 2,
+    acquireTimeoutMs = 5000,
+    statementTimeoutMs = 30_000,
+  } = options;
+  const names = new StatementNames();
+  const config: ClientConfig = {
+    ...connection,
+    types: parsers,
+    keepAlive: true,
+    application_name: "vigil",
+    statement_timeout: statementTimeoutMs,
+    idle_in_transaction_session_timeout: 60_000,
+  };
+  const pool = new Pool({
+    ...config,
+    max: poolSize,
+    connectionTimeoutMillis: acquireTimeoutMs,
+    idleTimeoutMillis: 30_000,
+  });
+  pool.on("error", (error) => log.warn({ err: error.message }, "an idle database connection was lost"));
+  const lanes = Array.from({ length: laneSize }, () => new PipelinedLane(config, acquireTimeoutMs));
+  let turn = 0;
+
+  const acquire = async (): Promise<PoolClient> => {
+    try {
+      return await pool.connect();
+    } catch (error) {
+      if (error instanceof Error && error.message.startsWith("timeout exceeded")) throw new PoolExhausted();
+      throw error;
+    }
+  };
+
+  const onPool = makeDb(names, async (statement) => {
+    const client = await acquire();
+    let broken: Error | undefined;
+    try {
+      return await client.query(statement);
+    } catch (error) {
+      if (isUnavailable(error)) broken = error as Error;
+      throw error;
+    } finally {
+      client.release(broken);
+    }
+  });
+
+  async function transactionOnce<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    const client = await acquire();
+    const hooks: (() => void)[] = [];
+    let broken: Error | undefined;
+    let depth = 0;
+    const tx: Tx = {
+      ...makeDb(names, (statement) => client.query(statement)),
+      afterCommit: (hook) => hooks.push(hook),
+      savepoint: async (inner) => {
+        const name = `s${depth++}`;
+        await client.query(`savepoint ${name}`);
+        try {
+          const result = await inner();
+          await client.query(`release savepoint ${name}`);
+          return result;
+        } catch (error) {
+          await client.query(`rollback to savepoint ${name}`);
+          throw error;
+        }
+      },
+    };
+    try {
+      await client.query("begin");
+      const result = await work(tx);
+      await client.query("commit");
+      for (const hook of hooks) hook();
+      return result;
+    } catch (error) {
+      await client.query("rollback").catch((rollbackError: Error) => {
+        broken = rollbackError;
+      });
+      throw error;
+    } finally {
+      client.release(broken);
+    }
+  }
+
+  return {
+    ...onPool,
+    point: makeDb(names, (statement) => {
+      turn = (turn + 1) % lanes.length;
+      return (lanes[turn] as PipelinedLane).query(statement);
+    }),
+    transaction: async (work) => {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return await transactionOnce(work);
+        } catch (error) {
+          if (attempt >= 3 || !isRetryable(error)) throw error;
+        }
+      }
+    },
+    connect: async () => {
+      const client = new Client({ ...config, connectionTimeoutMillis: acquireTimeoutMs, statement_timeout: 0 });
+      await client.connect();
+      return client;
+    },
+    close: async () => {
+      await Promise.all(lanes.map((lane) => lane.close()));
+      await pool.end();
+    },
+  };
+}
+
+/** One connection that carries many statements at once, in order; opened again when it was lost. */
+class PipelinedLane {
+  readonly #config: ClientConfig;
+  #client: Promise<Client> | undefined;
+
+  constructor(config: ClientConfig, connectTimeoutMs: number) {
+    this.#config = { ...config, pipeline: true, connectionTimeoutMillis: connectTimeoutMs } as ClientConfig;
+  }
+
+  async query(statement: Statement): Promise<Outcome> {
+    this.#client ??= this.#open();
+    return (await this.#client).query(statement);
+  }
+
+  async #open(): Promise<Client> {
+    const client = new Client(this.#config);
+    const forget = (): void => {
+      this.#client = undefined;
+    };
+    client.on("error", forget);
+    client.on("end", forget);
+    try {
+      await client.connect();
+    } catch (error) {
+      forget();
+      throw error;
+    }
+    return client;
+  }
+
+  async close(): Promise<void> {
+    const client = await this.#client?.catch(() => undefined);
+    await client?.end();
+  }
+}

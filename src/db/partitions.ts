@@ -1,0 +1,94 @@
+import { uuidV7Floor } from "../lib/ids.ts";
+import type { Database, Tx } from "./database.ts";
+import { rawSql } from "./sql.ts";
+
+/**
+ * Time partitions, made ahead and dropped by retention. A table is partitioned by a timestamp, or by its UUIDv7 id, whose
+ * first bits are a time: then the key needs no further column. Rows outside every partition would be refused, so there is
+ * always a partition for what may arrive: `spansBehind` for late data, `spansAhead` for a worker that is away for a while.
+ */
+export interface PartitionedTable {
+  table: string;
+  by: "time" | "uuid7";
+  spanDays: number;
+  spansBehind: number;
+  spansAhead: number;
+  /** Partitions whose end is older than this are dropped; undefined keeps everything. */
+  retentionDays?: number;
+}
+
+export interface Span {
+  name: string;
+  fromMs: number;
+  toMs: number;
+}
+
+const dayMs = 86_400_000;
+const partitionLock = 7_130_002;
+
+/** Spans lie on a fixed grid since 1970, so that every process computes the same ones. */
+export function spansAround(table: PartitionedTable, nowMs: number): Span[] {
+  const spanMs = table.spanDays * dayMs;
+  const current = Math.floor(nowMs / spanMs);
+  const spans: Span[] = [];
+  for (let index = current - table.spansBehind; index <= current + table.spansAhead; index++) {
+    const fromMs = index * spanMs;
+    const day = new Date(fromMs).toISOString().slice(0, 10).replaceAll("-", "");
+    spans.push({ name: `${table.table}_p${day}`, fromMs, toMs: fromMs + spanMs });
+  }
+  return spans;
+}
+
+const boundOf = (table: PartitionedTable, timeMs: number): string =>
+  table.by === "uuid7" ? `'${uuidV7Floor(timeMs)}'` : `'${new Date(timeMs).toISOString()}'`;
+
+async function existing(tx: Tx, table: string): Promise<Set<string>> {
+  const rows = await tx.many<{ name: string }>`
+    select c.relname as name from pg_inherits i
+    join pg_class c on c.oid = i.inhrelid
+    where i.inhparent = to_regclass(${table})`;
+  return new Set(rows.map((row) => row.name));
+}
+
+export interface PartitionChanges {
+  created: string[];
+  dropped: string[];
+}
+
+/** Brings the partitions of all tables to what they should be now. Any number of workers may call it. */
+export function maintainPartitions(
+  db: Database,
+  tables: readonly PartitionedTable[],
+  nowMs: number,
+): Promise<PartitionChanges> {
+  return db.transaction(async (tx) => {
+    await tx.run`select pg_advisory_xact_lock(${partitionLock})`;
+    const changes: PartitionChanges = { created: [], dropped: [] };
+    for (const table of tables) {
+      const present = await existing(tx, table.table);
+      for (const span of spansAround(table, nowMs).filter(({ name }) => !present.has(name))) {
+        await tx.run(
+          rawSql(`create table ${span.name} partition of ${table.table}
+            for values from (${boundOf(table, span.fromMs)}) to (${boundOf(table, span.toMs)})`),
+        );
+        changes.created.push(span.name);
+      }
+      for (const name of expired(table, present, nowMs)) {
+        await tx.run(rawSql(`drop table ${name}`));
+        changes.dropped.push(name);
+      }
+    }
+    return changes;
+  });
+}
+
+function expired(table: PartitionedTable, present: ReadonlySet<string>, nowMs: number): string[] {
+  if (table.retentionDays === undefined) return [];
+  const oldestKeptMs = nowMs - table.retentionDays * dayMs;
+  return [...present].filter((name) => {
+    const day = /_p(\d{4})(\d{2})(\d{2})$/.exec(name);
+    if (!day) return false;
+    const endMs = Date.UTC(Number(day[1]), Number(day[2]) - 1, Number(day[3])) + table.spanDays * dayMs;
+    return endMs <= oldestKeptMs;
+  });
+}
