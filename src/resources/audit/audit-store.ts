@@ -1,0 +1,75 @@
+import type { Tx } from "../../db/database.ts";
+import { searchText } from "../../lib/search-text.ts";
+import { type AuditAction, type AuditModel, auditActions, auditModels } from "./audit-models.ts";
+
+/** Who writes, and in which request. Every store function that changes something takes one. */
+export interface Actor {
+  organizationId: string;
+  by:
+    | { type: "partners"; integrationId: string; integrationName: string }
+    | { type: "users"; id: string; email: string; fullName: string }
+    | { type: "system"; via: "cli" | "task" };
+  correlationId: string | null;
+  remoteAddr: string | null;
+}
+
+/** What changed: field to [old, new]. On create the old value is null, on delete the new one. */
+export type Changes = Record<string, [unknown, unknown]>;
+
+export interface AuditEntry {
+  action: AuditAction;
+  model: AuditModel;
+  objectPk: string;
+  objectRepr: string;
+  changes: Changes;
+  additionalData?: Record<string, unknown>;
+}
+
+export const masked = "***";
+
+/** Fields that differ between two states of a record. An absent state is a create (before) or a delete (after). */
+export function changesBetween(
+  before: Readonly<Record<string, unknown>> | null,
+  after: Readonly<Record<string, unknown>> | null,
+  maskedFields: readonly string[] = [],
+): Changes {
+  const changes: Changes = {};
+  for (const field of new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])) {
+    const pair = [before?.[field] ?? null, after?.[field] ?? null] as const;
+    if (JSON.stringify(pair[0]) === JSON.stringify(pair[1])) continue;
+    const hide = (value: unknown): unknown => (value === null ? null : masked);
+    changes[field] = maskedFields.includes(field) ? [hide(pair[0]), hide(pair[1])] : [pair[0], pair[1]];
+  }
+  return changes;
+}
+
+const summaryLimit = 500;
+const show = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+
+export function summarize(changes: Changes): string {
+  const text = Object.entries(changes)
+    .map(([field, [before, after]]) => `${field}: ${show(before)} → ${show(after)}`)
+    .join("; ");
+  return text.length <= summaryLimit ? text : `${text.slice(0, summaryLimit - 1)}…`;
+}
+
+/**
+ * Writes the entry in the transaction of the change itself, so that neither exists without the other.
+ * An update that changes nothing makes no entry.
+ */
+export async function recordAudit(tx: Tx, actor: Actor, now: Date, entry: AuditEntry): Promise<void> {
+  if (entry.action === "updated" && Object.keys(entry.changes).length === 0) return;
+  const { by } = actor;
+  const additionalData = { ...entry.additionalData, ...(by.type === "system" ? { via: by.via } : {}) };
+  await tx.run`
+    insert into audit_log (organization_id, action, actor_type, actor_user_id, actor_user, integration_id, integration_name,
+      content_type, object_pk, object_repr, search, timestamp, correlation_id, remote_addr, changes_summary, changes,
+      additional_data)
+    values (${actor.organizationId}, ${auditActions[entry.action]}, ${by.type},
+      ${by.type === "users" ? by.id : null},
+      ${by.type === "users" ? JSON.stringify({ id: by.id, email: by.email, full_name: by.fullName }) : null},
+      ${by.type === "partners" ? by.integrationId : null}, ${by.type === "partners" ? by.integrationName : null},
+      ${auditModels[entry.model]}, ${entry.objectPk}, ${entry.objectRepr}, ${searchText([entry.objectRepr])}, ${now},
+      ${actor.correlationId}, ${actor.remoteAddr}, ${summarize(entry.changes)}, ${JSON.stringify(entry.changes)},
+      ${JSON.stringify(additionalData)})`;
+}
