@@ -1,17 +1,7 @@
 import type { Tx } from "../../db/database.ts";
 import { searchText } from "../../lib/search-text.ts";
+import type { Actor } from "../../oauth/actor.ts";
 import { type AuditAction, type AuditModel, auditActions, auditModels } from "./audit-models.ts";
-
-/** Who writes, and in which request. Every store function that changes something takes one. */
-export interface Actor {
-  organizationId: string;
-  by:
-    | { type: "partners"; integrationId: string; integrationName: string }
-    | { type: "users"; id: string; email: string; fullName: string }
-    | { type: "system"; via: "cli" | "task" };
-  correlationId: string | null;
-  remoteAddr: string | null;
-}
 
 /** What changed: field to [old, new]. On create the old value is null, on delete the new one. */
 export type Changes = Record<string, [unknown, unknown]>;

@@ -1,0 +1,10 @@
+/** Who writes, and in which request. Every store function that changes something takes one; the audit log keeps it. */
+export interface Actor {
+  organizationId: string;
+  by:
+    | { type: "partners"; integrationId: string; integrationName: string }
+    | { type: "users"; id: string; email: string; fullName: string }
+    | { type: "system"; via: "cli" | "task" };
+  correlationId: string | null;
+  remoteAddr: string | null;
+}

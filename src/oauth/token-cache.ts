@@ -1,0 +1,66 @@
+import type { Database } from "../db/database.ts";
+import type { Listener } from "../db/listener.ts";
+import type { Clock } from "../lib/clock.ts";
+import { identityChannel } from "./identity-changes.ts";
+import { findTokenIdentity, hashSecret, type PartnerIdentity } from "./token-store.ts";
+
+interface Entry {
+  identity: PartnerIdentity;
+  readAtMs: number;
+}
+
+const maxEntries = 20_000;
+/** Bounds the harm of a notification that was lost in a way nobody noticed. */
+const maxAgeMs = 5000;
+
+/**
+ * Remembers identities of tokens so that a warm call needs no database. Disabling an integration, withdrawing a scope or
+ * revoking a token is announced in the transaction that does it; while announcements cannot be heard nothing is remembered.
+ */
+export class TokenCache {
+  readonly #db: Database;
+  readonly #listener: Listener;
+  readonly #clock: Clock;
+  readonly #entries = new Map<string, Entry>();
+  /** Rises with every announcement: an answer that was read before one must not be remembered after it. */
+  #generation = 0;
+
+  constructor(db: Database, listener: Listener, clock: Clock) {
+    this.#db = db;
+    this.#listener = listener;
+    this.#clock = clock;
+    listener.on(identityChannel, (payload) => this.#forget(payload));
+    listener.onReset(() => this.#forget("all"));
+  }
+
+  /** The identity behind a token, or undefined if it is unknown, expired, revoked or its integration is not active. */
+  async find(token: string): Promise<PartnerIdentity | undefined> {
+    const hash = hashSecret(token);
+    const key = hash.toString("hex");
+    const identity = this.#remembered(key) ?? (await this.#read(hash, key));
+    return identity && identity.expiresAtMs > this.#clock.nowMs() ? identity : undefined;
+  }
+
+  #remembered(key: string): PartnerIdentity | undefined {
+    const entry = this.#entries.get(key);
+    if (!entry || !this.#listener.isConnected) return undefined;
+    return Date.now() - entry.readAtMs < maxAgeMs ? entry.identity : undefined;
+  }
+
+  async #read(hash: Buffer, key: string): Promise<PartnerIdentity | undefined> {
+    const generation = this.#generation;
+    const identity = await findTokenIdentity(this.#db.point, hash);
+    if (identity && generation === this.#generation && this.#listener.isConnected) {
+      this.#entries.delete(key);
+      if (this.#entries.size >= maxEntries) this.#entries.delete(this.#entries.keys().next().value as string);
+      this.#entries.set(key, { identity, readAtMs: Date.now() });
+    }
+    return identity;
+  }
+
+  #forget(payload: string): void {
+    this.#generation++;
+    if (payload.startsWith("token:")) this.#entries.delete(payload.slice("token:".length));
+    else this.#entries.clear();
+  }
+}
