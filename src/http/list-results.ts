@@ -1,0 +1,169 @@
+import type { Db } from "../db/database.ts";
+import { allOf, joinSql, type Sql, sql } from "../db/sql.ts";
+import { invalidCursor, notFound } from "../lib/errors.ts";
+import { isUuid } from "../lib/ids.ts";
+import { containsPattern, foldForSearch } from "../lib/search-text.ts";
+import { encodeCursor, type ListQuery, type OrderTerm } from "./lists.ts";
+
+/** The rows of one page and the places before and after it, as query parameters of their own; null where there is none. */
+export interface ListPage<Row> {
+  count: number | undefined;
+  next: Record<string, string> | null;
+  previous: Record<string, string> | null;
+  rows: Row[];
+}
+
+export interface OrderColumn {
+  column: Sql;
+  nullable?: boolean;
+}
+
+/** Where the rows of a list come from. `where` carries the organization. */
+export interface PageSource {
+  select: Sql;
+  from: Sql;
+  where: readonly Sql[];
+  /** Folded text that `search` looks into. */
+  search: Sql;
+  ordering: Readonly<Record<string, OrderColumn>>;
+  key: Sql;
+}
+
+const direction = (descending: boolean): Sql => (descending ? sql` desc` : sql` asc`);
+
+function orderBy(source: PageSource, terms: readonly OrderTerm[]): Sql {
+  const parts = terms.map(({ field, descending }) => {
+    const { column, nullable } = source.ordering[field] as OrderColumn;
+    return sql`${column}${direction(descending)}${nullable ? sql` nulls last` : sql``}`;
+  });
+  const last = terms.at(-1)?.descending ?? false;
+  return joinSql([...parts, sql`${source.key}${direction(last)}`], ", ");
+}
+
+const conditionsOf = (source: PageSource, search: string | undefined): Sql =>
+  allOf(search === undefined ? source.where : [...source.where, sql`${source.search} like ${containsPattern(search)}`]);
+
+export async function sqlPage<Row extends object>(
+  db: Db,
+  query: ListQuery,
+  source: PageSource,
+): Promise<ListPage<Row>> {
+  const where = conditionsOf(source, query.search);
+  const count = async (): Promise<number> =>
+    (await db.one<{ count: number }>(sql`select count(*) as count from ${source.from} where ${where}`)).count;
+  const rowsOf = (page: number): Promise<Row[]> =>
+    db.many(sql`select ${source.select} from ${source.from} where ${where} order by ${orderBy(source, query.ordering)}
+      limit ${query.pageSize} offset ${(page - 1) * query.pageSize}`) as Promise<Row[]>;
+  // An offset beyond any table is the end of the list, not a number the database should see.
+  const pastAnyEnd = query.page !== "last" && query.page * query.pageSize > 2 ** 40;
+  if (query.page === "last" || pastAnyEnd) {
+    const total = await count();
+    const page = query.page === "last" ? Math.max(1, Math.ceil(total / query.pageSize)) : query.page;
+    return pageResult(query, total, page, pastAnyEnd ? [] : await rowsOf(page));
+  }
+  const [total, rows] = await Promise.all([count(), rowsOf(query.page)]);
+  return pageResult(query, total, query.page, rows);
+}
+
+function pageResult<Row>(query: ListQuery, count: number, page: number, rows: Row[]): ListPage<Row> {
+  const lastPage = Math.max(1, Math.ceil(count / query.pageSize));
+  if (page > lastPage) throw notFound("Invalid page.");
+  return {
+    count,
+    next: page < lastPage ? { page: String(page + 1) } : null,
+    previous: page > 1 ? { page: String(page - 1) } : null,
+    rows,
+  };
+}
+
+/** Lists that live in memory (the catalog) answer by the same rules. */
+export function arrayPage<Row>(
+  items: readonly Row[],
+  query: ListQuery,
+  read: {
+    field: (row: Row, name: string) => string;
+    searched: (row: Row) => readonly string[];
+    key: (row: Row) => string;
+  },
+): ListPage<Row> {
+  const wanted = query.search === undefined ? undefined : foldForSearch(query.search);
+  const found = items.filter(
+    (row) => wanted === undefined || read.searched(row).some((text) => foldForSearch(text).includes(wanted)),
+  );
+  const lastDescending = query.ordering.at(-1)?.descending ?? false;
+  const sorted = [...found].sort((a, b) => {
+    for (const { field, descending } of query.ordering) {
+      const order = byCodePoint(read.field(a, field), read.field(b, field));
+      if (order !== 0) return descending ? -order : order;
+    }
+    const order = byCodePoint(read.key(a), read.key(b));
+    return lastDescending ? -order : order;
+  });
+  const lastPage = Math.max(1, Math.ceil(sorted.length / query.pageSize));
+  const page = query.page === "last" ? lastPage : query.page;
+  const start = (page - 1) * query.pageSize;
+  return pageResult(query, sorted.length, page, sorted.slice(start, start + query.pageSize));
+}
+
+const byCodePoint = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+export interface CursorSource extends PageSource {
+  /** The sort value and the key of a row, as text that the database can read back. */
+  position: (row: never) => { value: string; id: string };
+  /** The types the texts of a position are read back as. */
+  valueType: "timestamptz" | "text";
+  keyType: "uuid" | "bigint";
+}
+
+/**
+ * Keyset paging: the cost of a page does not grow with its depth, and rows that arrive meanwhile shift nothing. A page before
+ * a cursor is read backwards and turned round.
+ */
+export async function sqlCursorPage<Row extends object>(
+  db: Db,
+  query: ListQuery,
+  source: Omit<CursorSource, "position"> & { position: (row: Row) => { value: string; id: string } },
+): Promise<ListPage<Row>> {
+  const term = query.ordering[0] as OrderTerm;
+  const backwards = query.cursor?.side === "before";
+  const descending = term.descending !== backwards;
+  const { column } = source.ordering[term.field] as OrderColumn;
+  const where = [conditionsOf(source, query.search)];
+  if (query.cursor) where.push(beyond(source, column, query.cursor, descending));
+  const rows = (await db.many(sql`
+    select ${source.select} from ${source.from} where ${allOf(where)}
+    order by ${column}${direction(descending)}, ${source.key}${direction(descending)}
+    limit ${query.pageSize + 1}`)) as Row[];
+  const hasMore = rows.length > query.pageSize;
+  const shown = rows.slice(0, query.pageSize);
+  if (backwards) shown.reverse();
+  const cursorAt = (row: Row | undefined, side: "after" | "before"): Record<string, string> | null => {
+    if (!row) return null;
+    const { value, id } = source.position(row);
+    return { cursor: encodeCursor(query.ordering, side, value, id) };
+  };
+  const isThereAfter = backwards ? true : hasMore;
+  const isThereBefore = backwards ? hasMore : query.cursor !== undefined;
+  return {
+    count: undefined,
+    next: isThereAfter ? cursorAt(shown.at(-1), "after") : null,
+    previous: isThereBefore ? cursorAt(shown[0], "before") : null,
+    rows: shown,
+  };
+}
+
+function beyond(
+  source: Pick<CursorSource, "key" | "valueType" | "keyType">,
+  column: Sql,
+  cursor: { value: string; id: string },
+  descending: boolean,
+): Sql {
+  const isTime = source.valueType === "timestamptz";
+  if (isTime && Number.isNaN(Date.parse(cursor.value))) throw invalidCursor();
+  if (!(source.keyType === "uuid" ? isUuid(cursor.id) : /^\d{1,18}$/.test(cursor.id))) throw invalidCursor();
+  const value = isTime ? sql`${cursor.value}::timestamptz` : sql`${cursor.value}::text`;
+  const id = source.keyType === "uuid" ? sql`${cursor.id}::uuid` : sql`${cursor.id}::bigint`;
+  return descending
+    ? sql`(${column}, ${source.key}) < (${value}, ${id})`
+    : sql`(${column}, ${source.key}) > (${value}, ${id})`;
+}

@@ -1,0 +1,93 @@
+import { type Static, type TSchema, type TUnsafe, Type } from "@sinclair/typebox";
+
+/**
+ * Schema helpers that are exact in three places at once: the static type, the validator and serializer, and OpenAPI 3.0,
+ * which has no null type and wants enumerations as `enum`.
+ */
+
+/** Carries the schema that a `$ref` means, so that the route table alone tells which components exist. */
+export const refTarget: unique symbol = Symbol("refTarget");
+
+export interface NamedSchema extends TSchema {
+  $id: string;
+}
+
+/** A reference to a named schema that keeps its static type. */
+export function refTo<T extends TSchema>(schema: T): TUnsafe<Static<T>> {
+  if (!schema.$id) throw new Error("only a schema with an $id can be referred to");
+  return Type.Unsafe<Static<T>>({ $ref: `${schema.$id}#`, [refTarget]: schema });
+}
+
+export function Nullable<T extends TSchema>(schema: T): TUnsafe<Static<T> | null> {
+  if (schema.$ref) {
+    const { $ref, [refTarget]: target } = schema as TSchema & { [refTarget]?: TSchema };
+    const part = { $ref, [refTarget]: target };
+    if (Array.isArray(target?.enum)) {
+      return Type.Unsafe({ type: target.type, enum: [...target.enum, null], nullable: true });
+    }
+    return Type.Unsafe({ type: "object", nullable: true, allOf: [part] });
+  }
+  if (Array.isArray(schema.enum)) return Type.Unsafe({ ...schema, enum: [...schema.enum, null], nullable: true });
+  return Type.Unsafe({ ...schema, nullable: true });
+}
+
+/** A named enumeration of strings; the name ends in Enum. */
+export function StringEnum<const T extends string>(name: `${string}Enum`, values: readonly T[]): TUnsafe<T> {
+  return Type.Unsafe<T>({ $id: name, type: "string", enum: [...values] });
+}
+
+export function IntegerEnum<const T extends number>(
+  name: `${string}Enum`,
+  values: readonly T[],
+  description: string,
+): TUnsafe<T> {
+  return Type.Unsafe<T>({ $id: name, type: "integer", enum: [...values], description });
+}
+
+/** A point in time in an answer, as stores return it: ISO 8601 UTC with milliseconds. */
+export const Timestamp = Type.String({ format: "date-time", examples: ["2026-03-01T08:15:30.123Z"] });
+export const Uuid = Type.String({ format: "uuid" });
+
+/** Any JSON object. */
+export const FreeObject = Type.Unsafe<Record<string, unknown>>({ type: "object", additionalProperties: true });
+
+export const pageOf = <T extends TSchema>(item: T) =>
+  Type.Object(
+    {
+      count: Type.Integer({ description: "Number of rows on all pages." }),
+      next: Nullable(Type.String({ format: "uri" })),
+      previous: Nullable(Type.String({ format: "uri" })),
+      results: Type.Array(refTo(item)),
+    },
+    { $id: `Paginated${item.$id}List` },
+  );
+
+export const cursorPageOf = <T extends TSchema>(item: T) =>
+  Type.Object(
+    {
+      next: Nullable(Type.String({ format: "uri" })),
+      previous: Nullable(Type.String({ format: "uri" })),
+      results: Type.Array(refTo(item)),
+    },
+    { $id: `Paginated${item.$id}List` },
+  );
+
+/** Every named schema that the given ones refer to, directly or through others. */
+export function collectNamed(roots: readonly TSchema[]): Map<string, TSchema> {
+  const found = new Map<string, TSchema>();
+  const seen = new Set<object>();
+  const visit = (value: unknown): void => {
+    if (typeof value !== "object" || value === null || seen.has(value)) return;
+    seen.add(value);
+    const schema = value as TSchema & { [refTarget]?: TSchema };
+    if (schema[refTarget]) visit(schema[refTarget]);
+    if (typeof schema.$id === "string") {
+      const known = found.get(schema.$id);
+      if (known && known !== schema) throw new Error(`two schemas are named ${schema.$id}`);
+      found.set(schema.$id, schema);
+    }
+    for (const part of Object.values(value)) visit(part);
+  };
+  for (const root of roots) visit(root);
+  return found;
+}
