@@ -1,0 +1,27 @@
+import { parseError, payloadTooLarge, unsupportedMediaType } from "../lib/errors.ts";
+import { mediaType, type RawBody } from "../lib/raw-body.ts";
+
+export const jsonBodyLimit = 1_048_576;
+
+/** The parsed value of a JSON body; no body at all is an empty object. */
+export function readJson(raw: RawBody | undefined): unknown {
+  if (!raw) return {};
+  if (raw.tooLarge) throw payloadTooLarge();
+  if (raw.bytes.length === 0) return {};
+  const type = mediaType(raw.contentType);
+  if (type !== "application/json" && !/^application\/[a-z0-9.-]+\+json$/.test(type)) {
+    throw unsupportedMediaType("The request body must be application/json.");
+  }
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(raw.bytes);
+    return JSON.parse(text, refusePrototype);
+  } catch {
+    throw parseError();
+  }
+}
+
+/** A key named __proto__ would change the object instead of being in it. */
+function refusePrototype(this: unknown, key: string, value: unknown): unknown {
+  if (key === "__proto__") throw new SyntaxError("__proto__ is not a possible key");
+  return value;
+}
