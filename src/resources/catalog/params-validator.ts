@@ -5,21 +5,31 @@ import type { ParamsSchema } from "./capability.ts";
 /** Undefined: the parameters are good. Keys are `params.<name>`, values as in section 1.3. */
 export type ParamsValidator = (params: unknown) => FieldErrors | undefined;
 
-/** Compiles once, validates often. Throws for a schema that is not one, in strict mode. */
-export function makeParamsValidator(schema: ParamsSchema, commandType?: string): ParamsValidator {
-  const ajv = new Ajv({
+/**
+ * Compiles once, validates often. Throws for a schema that is not one, in strict mode. A compiler may be shared by schemas
+ * that live as long as it does: it keeps what it has compiled.
+ */
+export function makeParamsValidator(
+  schema: ParamsSchema,
+  commandType?: string,
+  compiler: Ajv = makeParamsCompiler(),
+): ParamsValidator {
+  const validate = compiler.compile(schema);
+  return (params) => {
+    const errors = validate(params) ? crossFieldErrors(commandType, params) : fieldErrors(validate.errors ?? []);
+    return Object.keys(errors).length === 0 ? undefined : errors;
+  };
+}
+
+export function makeParamsCompiler(): Ajv {
+  const compiler = new Ajv({
     strict: true,
     // A branch such as {"required": ["timezone"]} names a property that is described one level up.
     strictRequired: false,
     allErrors: true,
     verbose: true,
   });
-  ajv.addFormat("iana-time-zone", isTimeZoneName);
-  const validate = ajv.compile(schema);
-  return (params) => {
-    const errors = validate(params) ? crossFieldErrors(commandType, params) : fieldErrors(validate.errors ?? []);
-    return Object.keys(errors).length === 0 ? undefined : errors;
-  };
+  return compiler.addFormat("iana-time-zone", isTimeZoneName);
 }
 
 /** Rules of section 8.2 and 26.1 that a JSON schema cannot say. They hold for good values only. */
