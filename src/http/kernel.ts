@@ -13,7 +13,7 @@ import { answerOnce, hashOfValue, readIdempotencyKey } from "./idempotency.ts";
 import type { ListPage } from "./list-results.ts";
 import { parseListQuery, parseParams } from "./lists.ts";
 import { actorOf, type Principal } from "./principal.ts";
-import { type RateLimiter, type RatePolicy, rateHeaders } from "./rate-limit.ts";
+import { personPolicy, type RateLimiter, type RatePolicy, rateHeaders } from "./rate-limit.ts";
 import type { Answer, LoadContext, PathParam, Route, RouteContext } from "./route.ts";
 import { collectNamed } from "./schemas.ts";
 import { type BodyCheck, compileBody, makeValidator } from "./validation.ts";
@@ -39,9 +39,6 @@ export interface KernelOptions {
 }
 
 const apiRoot = "/api/v1";
-
-/** Calls a person may make in a minute, whatever the limits of the organization. */
-const personPolicy: RatePolicy = { name: "per_minute", quota: 600, windowSeconds: 60 };
 
 /**
  * Puts the table of routes on the server. A call passes, in this order and each step only after the one before: token, rate

@@ -32,7 +32,7 @@ describe("shipped catalog", () => {
       is_active: true,
       metrics: ["bat", "hr", "sbp", "dbp", "spo2", "temp", "steps"],
       has_ecg: true,
-      capability_count: 22,
+      capability_count: 34,
     });
     expect(capability("iw-h10", "calibrate_bp")).toMatchObject({
       kind: "command",
@@ -75,7 +75,7 @@ describe("shipped catalog", () => {
     ["gt06-generic", 6, 4, 0, 6, 0],
     ["h02-generic", 3, 4, 0, 2, 0],
     ["iw-generic", 18, 10, 3, 5, 1],
-    ["iw-h10", 12, 7, 3, 0, 0],
+    ["iw-h10", 18, 7, 3, 5, 1],
     ["iw-kids", 10, 4, 3, 2, 0],
     ["iw-pt880", 18, 9, 3, 7, 0],
     ["jt808-generic", 6, 4, 1, 5, 0],

@@ -1,0 +1,157 @@
+import fastify, { type FastifyInstance } from "fastify";
+import { registerConsoleApi } from "./console/console-routes.ts";
+import type { Database } from "./db/database.ts";
+import { Authenticator } from "./http/authenticate.ts";
+import { jsonBodyLimit } from "./http/body.ts";
+import { registerDocs } from "./http/docs-pages.ts";
+import { errorBodyFor, toApiError } from "./http/error-body.ts";
+import { passGates } from "./http/gates.ts";
+import { isApiPath, registerRoutes } from "./http/kernel.ts";
+import { describeApi } from "./http/openapi.ts";
+import type { RateLimiter } from "./http/rate-limit.ts";
+import type { Route } from "./http/route.ts";
+import type { Clock } from "./lib/clock.ts";
+import { type ApiError, notFound } from "./lib/errors.ts";
+import { uuidV7 } from "./lib/ids.ts";
+import type { Logger } from "./lib/logger.ts";
+import type { Metrics } from "./lib/metrics.ts";
+import { collectBody } from "./lib/raw-body.ts";
+import { registerOAuthRoutes } from "./oauth/oauth-routes.ts";
+import type { TokenCache } from "./oauth/token-cache.ts";
+import { auditRoutes } from "./resources/audit/audit-routes.ts";
+import type { Catalog } from "./resources/catalog/catalog.ts";
+import { catalogRoutes } from "./resources/catalog/catalog-routes.ts";
+import { organizationRoutes } from "./resources/organizations/organization-routes.ts";
+
+export interface AppOptions {
+  db: Database;
+  clock: Clock;
+  log: Logger;
+  metrics: Metrics;
+  catalog: Catalog;
+  tokens: TokenCache;
+  rateLimiter: RateLimiter;
+  sessionKey: Buffer;
+  decoyHash: string;
+  /** Known only once the server listens, when no base URL is configured. */
+  baseUrl: () => string;
+  version: string;
+  tokenTtlSeconds: number;
+  commandAckTimeoutSeconds: number;
+  trustProxy: readonly string[];
+}
+
+/** The whole partner surface. What is not in this table does not exist for a partner. */
+export function routeTable(options: Pick<AppOptions, "catalog" | "commandAckTimeoutSeconds">): Route[] {
+  return [
+    ...organizationRoutes(),
+    ...catalogRoutes(options.catalog, options.commandAckTimeoutSeconds),
+    ...auditRoutes(),
+  ];
+}
+
+export function buildApp(options: AppOptions): FastifyInstance {
+  const { db, clock, log } = options;
+  const app = fastify({
+    loggerInstance: log,
+    disableRequestLogging: true,
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
+    exposeHeadRoutes: false,
+    trustProxy: options.trustProxy.length > 0 ? [...options.trustProxy] : false,
+    requestTimeout: 30_000,
+    keepAliveTimeout: 65_000,
+    genReqId: (request) => requestId(request.headers["x-request-id"], clock),
+    frameworkErrors: (error, request, reply) => {
+      // A path that cannot be decoded has no route; under the API it is outside the surface like any other.
+      void answerUnrouted(request.method, request.raw.url ?? "", request.headers.authorization)
+        .catch((known: unknown) => known)
+        .then((known) => {
+          const apiError = toApiError(known ?? error);
+          reply.headers(baseHeaders(request.id));
+          reply.code(apiError.status).headers(apiError.headers).send(errorBodyFor(request.method, pathOf(request.url), apiError, request.id));
+        });
+    },
+  });
+
+  const authenticator = new Authenticator({ db, tokens: options.tokens, sessionKey: options.sessionKey, clock });
+
+  async function answerUnrouted(_method: string, url: string, authorization: string | undefined): Promise<never> {
+    if (isApiPath(url)) passGates(undefined, await authenticator.authenticate(authorization));
+    throw notFound();
+  }
+
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", (request, payload) =>
+    collectBody(payload, request.headers["content-type"], jsonBodyLimit),
+  );
+
+  app.addHook("onRequest", async (request, reply) => {
+    reply.headers(baseHeaders(request.id));
+  });
+  observe(app, options);
+
+  registerOAuthRoutes(app, { db, clock, tokenTtlSeconds: options.tokenTtlSeconds, baseUrl: options.baseUrl });
+  const routes = routeTable(options);
+  registerRoutes(app, routes, { db, clock, authenticator, rateLimiter: options.rateLimiter, baseUrl: options.baseUrl });
+  const { rateLimiter, sessionKey, decoyHash } = options;
+  registerConsoleApi(app, { db, clock, authenticator, rateLimiter, sessionKey, decoyHash });
+  registerDocs(app, describeApi(routes, options.version));
+
+  app.setNotFoundHandler(() => {
+    // Under the API the gates have already answered; here is everything else.
+    throw notFound();
+  });
+
+  app.setErrorHandler((error: Error, request, reply) => {
+    const apiError = toApiError(fromFramework(error));
+    if (apiError.status >= 500) {
+      log.error({ err: error, request_id: request.id, route: request.routeOptions.url }, "a call failed");
+    }
+    if (apiError.status === 413) reply.header("Connection", "close");
+    return reply
+      .code(apiError.status)
+      .headers(apiError.headers)
+      .type("application/json; charset=utf-8")
+      .send(JSON.stringify(errorBodyFor(request.method, pathOf(request.url), apiError, request.id)));
+  });
+  return app;
+}
+
+const pathOf = (url: string): string => url.split("?", 1)[0] as string;
+
+/** Errors of the framework itself about a request that no route could take; the rest is left as it is. */
+function fromFramework(error: Error): Error | ApiError {
+  const status = "statusCode" in error ? error.statusCode : undefined;
+  return status === 404 && "code" in error && String(error.code).startsWith("FST_") ? notFound() : error;
+}
+
+function requestId(header: string | string[] | undefined, clock: Clock): string {
+  return typeof header === "string" && /^[A-Za-z0-9._-]{1,128}$/.test(header) ? header : uuidV7(clock.nowMs());
+}
+
+/** On every answer. Nothing here is meant for browsers of other sites, so no CORS header is ever sent. */
+const baseHeaders = (id: string): Record<string, string> => ({
+  "X-Request-Id": id,
+  "Cache-Control": "no-store",
+  "X-Content-Type-Options": "nosniff",
+  "X-Frame-Options": "DENY",
+  "Referrer-Policy": "no-referrer",
+  "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+  "Cross-Origin-Resource-Policy": "same-origin",
+});
+
+function observe(app: FastifyInstance, { metrics, log }: AppOptions): void {
+  const requests = metrics.counter("vigil_http_requests_total", "HTTP requests by route, method and status.");
+  const durations = metrics.histogram(
+    "vigil_http_request_seconds",
+    "Time from request to end of answer.",
+    [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
+  );
+  app.addHook("onResponse", async (request, reply) => {
+    const route = request.routeOptions.url ?? "none";
+    const labels = { route, method: request.method, status: reply.statusCode };
+    requests.add(labels);
+    durations.observe({ route }, reply.elapsedTime / 1000);
+    log.info({ request_id: request.id, ...labels, ms: Math.round(reply.elapsedTime * 10) / 10 }, "request");
+  });
+}

@@ -1,0 +1,118 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { ok, type Route, route } from "../../http/route.ts";
+import { FreeObject, IntegerEnum, Nullable, pageOf, refTo, StringEnum, Timestamp, Uuid } from "../../http/schemas.ts";
+import { notFound } from "../../lib/errors.ts";
+import { type AuditRow, auditList, findAudit, listAudit } from "./audit-list.ts";
+import { type AuditAction, auditActions, auditModelNames, auditModels } from "./audit-models.ts";
+
+const AuditActionNumber = IntegerEnum("AuditActionEnum", [0, 1, 2], "0 created, 1 updated, 2 deleted");
+const AuditActionDisplay = StringEnum("AuditActionDisplayEnum", Object.keys(auditActions) as AuditAction[]);
+const ActorType = StringEnum("ActorTypeEnum", ["partners", "users", "system"]);
+const AuditModelName = StringEnum("AuditModelNameEnum", auditModelNames);
+
+const AuditActor = Type.Object({ id: Uuid, email: Type.String(), full_name: Type.String() }, { $id: "AuditActor" });
+
+const AuditIntegration = Type.Object(
+  {
+    id: Uuid,
+    name: Type.String(),
+    deleted: Type.Boolean({ description: "True marks the preserved snapshot of a deleted integration." }),
+  },
+  { $id: "AuditIntegration" },
+);
+
+const entryFields = {
+  id: Type.Integer({ description: "Rises, but is not dense." }),
+  action: refTo(AuditActionNumber),
+  action_display: refTo(AuditActionDisplay),
+  actor: Nullable(refTo(AuditActor)),
+  actor_type: refTo(ActorType),
+  actor_partner_integration: Nullable(refTo(AuditIntegration)),
+  content_type: Type.Integer(),
+  model_name: refTo(AuditModelName),
+  object_pk: Type.String(),
+  object_repr: Type.String(),
+  timestamp: Timestamp,
+  correlation_id: Nullable(Type.String({ description: "The X-Request-Id of the call." })),
+  remote_addr: Nullable(Type.String()),
+  changes_summary: Type.String(),
+};
+
+const AuditLogEntry = Type.Object(entryFields, { $id: "AuditLogEntry" });
+type AuditLogEntry = Static<typeof AuditLogEntry>;
+
+const AuditLogEntryDetail = Type.Object(
+  {
+    ...entryFields,
+    changes: Type.Unsafe<Record<string, [unknown, unknown]>>({
+      type: "object",
+      additionalProperties: { type: "array", items: {}, minItems: 2, maxItems: 2 },
+      description: "Field to [old, new].",
+    }),
+    additional_data: FreeObject,
+  },
+  { $id: "AuditLogEntryDetail" },
+);
+type AuditLogEntryDetail = Static<typeof AuditLogEntryDetail>;
+
+function toEntry(row: AuditRow): AuditLogEntry {
+  const action = (Object.keys(auditActions) as AuditAction[]).find((name) => auditActions[name] === row.action);
+  const model = auditModelNames.find((name) => auditModels[name] === row.content_type);
+  if (!action || !model) throw new Error(`audit entry ${row.id} has an unknown action or kind`);
+  return {
+    id: row.id,
+    action: auditActions[action],
+    action_display: action,
+    actor: row.actor_user,
+    actor_type: row.actor_type,
+    actor_partner_integration:
+      row.integration_id === null
+        ? null
+        : { id: row.integration_id, name: row.integration_name ?? "", deleted: row.integration_deleted },
+    content_type: row.content_type,
+    model_name: model,
+    object_pk: row.object_pk,
+    object_repr: row.object_repr,
+    timestamp: row.timestamp.toISOString(),
+    correlation_id: row.correlation_id,
+    remote_addr: row.remote_addr,
+    changes_summary: row.changes_summary,
+  };
+}
+
+const toDetail = (row: AuditRow): AuditLogEntryDetail => ({
+  ...toEntry(row),
+  changes: row.changes,
+  additional_data: row.additional_data,
+});
+
+export const auditRoutes = (): Route[] => [
+  route({
+    method: "GET",
+    path: "/api/v1/audit-log/",
+    operationId: "audit_log_list",
+    tag: "Audit log",
+    summary: "Who changed what, newest first",
+    partners: ["audit:read"],
+    people: "ADMIN",
+    list: auditList,
+    responses: { 200: refTo(pageOf(AuditLogEntry)) },
+    handle: async ({ db, organizationId, list, page }) => page(await listAudit(db, organizationId, list()), toEntry),
+  }),
+  route({
+    method: "GET",
+    path: "/api/v1/audit-log/:id/",
+    operationId: "audit_log_retrieve",
+    tag: "Audit log",
+    summary: "One entry with the values before and after",
+    params: { id: "integer" },
+    partners: ["audit:read"],
+    people: "ADMIN",
+    responses: { 200: refTo(AuditLogEntryDetail) },
+    handle: async ({ db, organizationId, params }) => {
+      const row = await findAudit(db, organizationId, Number(params.id));
+      if (!row) throw notFound();
+      return ok(toDetail(row));
+    },
+  }),
+];

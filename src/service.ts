@@ -1,0 +1,157 @@
+import { readFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { buildApp } from "./app.ts";
+import type { Config } from "./config.ts";
+import { openDatabase } from "./db/database.ts";
+import { openEmbeddedServer } from "./db/embedded-server.ts";
+import { Listener } from "./db/listener.ts";
+import { migrate } from "./db/migrate.ts";
+import { maintainPartitions, type PartitionedTable } from "./db/partitions.ts";
+import { deleteOldIdempotencyKeys } from "./http/idempotency.ts";
+import { RateLimiter } from "./http/rate-limit.ts";
+import { type Clock, makeClock } from "./lib/clock.ts";
+import { randomToken } from "./lib/ids.ts";
+import { Lifecycle, repeat } from "./lib/lifecycle.ts";
+import type { Logger } from "./lib/logger.ts";
+import { Metrics } from "./lib/metrics.ts";
+import { deleteOldFailures } from "./oauth/failed-attempts.ts";
+import { makeDecoyHash } from "./oauth/login.ts";
+import { loadSessionKey } from "./oauth/session-tokens.ts";
+import { TokenCache } from "./oauth/token-cache.ts";
+import { deleteExpiredTokens } from "./oauth/token-store.ts";
+import { startOpsServer } from "./ops-server.ts";
+import { loadCatalog } from "./resources/catalog/catalog.ts";
+
+export interface RunningService {
+  http: string;
+  gateway: string;
+  ops: string;
+  /** True when no organization exists yet: the operator needs to be told how to begin. */
+  isEmpty: boolean;
+  close(): Promise<void>;
+}
+
+/** Tables that are partitioned by time, in one place so that the worker that makes partitions knows them all. */
+const partitionedTables: readonly PartitionedTable[] = [];
+
+/** The composition root: opens everything in order, and on close undoes it in reverse. */
+export async function startService(config: Config, log: Logger): Promise<RunningService> {
+  const lifecycle = new Lifecycle(log);
+  try {
+    return await open(config, log, lifecycle);
+  } catch (error) {
+    await lifecycle.close();
+    throw error;
+  }
+}
+
+async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<RunningService> {
+  const clock = makeClock(config.clockOffsetSeconds);
+  const metrics = new Metrics();
+  const catalog = loadCatalog();
+
+  let connection: { connectionString: string } | Awaited<ReturnType<typeof openEmbeddedServer>>["connection"];
+  if (config.databaseUrl !== undefined) connection = { connectionString: config.databaseUrl };
+  else {
+    const server = await openEmbeddedServer({ dataDir: config.dataDir, log, purpose: "service" });
+    lifecycle.add("embedded database", () => server.release());
+    connection = server.connection;
+  }
+  const db = openDatabase({ connection, log, poolSize: config.databasePoolSize });
+  lifecycle.add("database", () => db.close());
+  await migrate(db, clock, ({ version, name }) => log.info({ version, name }, "applying migration"));
+  observeProcess(metrics);
+
+  let isClosing = false;
+  const ops = await startOpsServer({
+    port: config.opsPort,
+    metrics,
+    notReady: async () => {
+      if (isClosing) return "shutting down";
+      return db.point.one`select 1 as one`.then(
+        () => undefined,
+        () => "the database does not answer",
+      );
+    },
+  });
+  lifecycle.add("ops server", () => ops.close());
+
+  if (config.roles.includes("worker")) {
+    for (const stop of startPeriodicWork(db, clock, log)) lifecycle.add("periodic work", stop);
+  }
+
+  let http = "off";
+  if (config.roles.includes("api")) {
+    const listener = new Listener(db, log);
+    const tokens = new TokenCache(db, listener, clock);
+    const rateLimiter = new RateLimiter({ db, clock, listener, log });
+    await listener.start();
+    lifecycle.add("listener", () => listener.close());
+    lifecycle.add("rate limiter", () => rateLimiter.close());
+    const app = buildApp({
+      db,
+      clock,
+      log,
+      metrics,
+      catalog,
+      tokens,
+      rateLimiter,
+      sessionKey: await loadSessionKey(db, clock.now()),
+      decoyHash: await makeDecoyHash(randomToken(24)),
+      baseUrl: () => config.baseUrl ?? http,
+      version: packageVersion(),
+      tokenTtlSeconds: config.tokenTtlSeconds,
+      commandAckTimeoutSeconds: config.commandAckTimeoutSeconds,
+      trustProxy: config.trustProxy,
+    });
+    lifecycle.add("http server", () => app.close());
+    await app.listen({ host: config.host, port: config.port });
+    http = addressOf(config.host, app.server.address() as AddressInfo);
+  }
+
+  const { count } = await db.one<{ count: number }>`select count(*) as count from organizations`;
+  return {
+    http,
+    gateway: "off",
+    ops: ops.address,
+    isEmpty: count === 0,
+    close: () => {
+      isClosing = true;
+      return lifecycle.close();
+    },
+  };
+}
+
+function startPeriodicWork(db: ReturnType<typeof openDatabase>, clock: Clock, log: Logger): (() => Promise<void>)[] {
+  const minuteMs = 60_000;
+  return [
+    repeat("partitions", 60 * minuteMs, log, async () => {
+      const { created, dropped } = await maintainPartitions(db, partitionedTables, clock.nowMs());
+      if (created.length + dropped.length > 0) log.info({ created, dropped }, "partitions maintained");
+    }),
+    repeat("expired rows", 5 * minuteMs, log, async () => {
+      await deleteExpiredTokens(db, clock.now());
+      await deleteOldIdempotencyKeys(db, clock.now());
+      await deleteOldFailures(db, new Date(clock.nowMs() - 60 * minuteMs));
+    }),
+  ];
+}
+
+function observeProcess(metrics: Metrics): void {
+  const startedAtSeconds = Math.floor(Date.now() / 1000);
+  metrics.gauge("process_start_time_seconds", "Start time of the process.", () => startedAtSeconds);
+  metrics.gauge("process_resident_memory_bytes", "Resident memory.", () => process.memoryUsage.rss());
+  metrics.gauge("process_cpu_seconds_total", "User and system CPU time spent.", () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1e6;
+  });
+}
+
+function addressOf(host: string, { port }: AddressInfo): string {
+  const shown = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
+  return `http://${shown.includes(":") ? `[${shown}]` : shown}:${port}`;
+}
+
+const packageVersion = (): string =>
+  (JSON.parse(readFileSync(join(import.meta.dirname, "../package.json"), "utf8")) as { version: string }).version;

@@ -1,0 +1,44 @@
+import { randomBytes } from "node:crypto";
+import pg from "pg";
+
+export const templateDatabase = "vigil_test_template";
+
+export interface TestDatabase {
+  url: string;
+  drop(): Promise<void>;
+}
+
+function serverUrl(): string {
+  const url = process.env.VIGIL_TEST_SERVER;
+  if (!url) throw new Error("the test server is not running; start the tests with vitest");
+  return url;
+}
+
+async function asAdmin(statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: serverUrl() });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+/** A migrated database of its own, cloned from the template; or an empty one. */
+export async function createTestDatabase(options: { empty?: boolean } = {}): Promise<TestDatabase> {
+  const name = `t_${randomBytes(8).toString("hex")}`;
+  const template = options.empty ? "template0" : templateDatabase;
+  // Cloning fails while anyone is connected to the template, which another worker may be for a moment.
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await asAdmin(`create database ${name} template ${template}`);
+      break;
+    } catch (error) {
+      if (attempt >= 20) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+  const url = new URL(serverUrl());
+  url.pathname = `/${name}`;
+  return { url: url.href, drop: () => asAdmin(`drop database if exists ${name} with (force)`) };
+}
