@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import ipaddr from "ipaddr.js";
 import { type LogLevel, logLevels } from "./lib/logger.ts";
 
 /** Settings come from flags and from the environment, flags first. This is the only file that reads the environment. */
@@ -7,6 +8,10 @@ export interface Config {
   dataDir: string;
   host: string;
   port: number;
+  gatewayHost: string;
+  gatewayPort: number;
+  /** Extra ports that speak one protocol only. */
+  gatewayPorts: readonly DedicatedPort[];
   opsPort: number;
   baseUrl: string | undefined;
   roles: readonly Role[];
@@ -14,6 +19,15 @@ export interface Config {
   retentionDays: number;
   clockOffsetSeconds: number;
   commandAckTimeoutSeconds: number;
+  commandTtlSeconds: number;
+  offlineAfterSeconds: number;
+  /** Networks in CIDR form that webhooks may reach although they are not public. */
+  webhookAllowCidrs: readonly string[];
+  webhookCaFile: string | undefined;
+  webhookBackoffSeconds: readonly number[];
+  webhookTimeoutMs: number;
+  geocoderUrl: string | undefined;
+  geolocateUrl: string | undefined;
   trustProxy: readonly string[];
   databasePoolSize: number;
   smtpUrl: string | undefined;
@@ -21,15 +35,29 @@ export interface Config {
   logLevel: LogLevel;
 }
 
+export interface DedicatedPort {
+  protocol: string;
+  port: number;
+}
+
 export const roles = ["api", "gateway", "worker"] as const;
 export type Role = (typeof roles)[number];
 
 /** A setting that cannot be used; the message names it and says what is expected. */
-export class ConfigError extends Error {}
+export class ConfigError extends Error {
+  /** The flag (`--port`) or variable (`VIGIL_PORT`) that is wrong. */
+  readonly setting: string;
+
+  constructor(setting: string, expectation: string) {
+    super(`${setting} ${expectation}`);
+    this.setting = setting;
+  }
+}
 
 export interface ConfigFlags {
   dataDir?: string | undefined;
   port?: string | undefined;
+  gatewayPort?: string | undefined;
   opsPort?: string | undefined;
   roles?: string | undefined;
 }
@@ -39,50 +67,111 @@ type Environment = Readonly<Record<string, string | undefined>>;
 function integer(name: string, text: string, low: number, high: number): number {
   const value = Number(text);
   if (!/^-?\d+$/.test(text.trim()) || value < low || value > high) {
-    throw new ConfigError(`${name} must be a whole number from ${low} to ${high}, not "${text}"`);
+    throw new ConfigError(name, `must be a whole number from ${low} to ${high}, not "${text}"`);
   }
   return value;
 }
 
-function absoluteUrl(name: string, text: string): string {
+function httpUrl(name: string, text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol)) throw new ConfigError(`${name} must be an http(s) URL, not "${text}"`);
-  return text.replace(/\/+$/, "");
+  if (!url || !/^https?:$/.test(url.protocol)) throw new ConfigError(name, `must be an http(s) URL, not "${text}"`);
+  return text;
 }
 
-function parseRoles(text: string): Role[] {
-  const named = text.split(",").map((role) => role.trim());
-  for (const role of named) {
-    if (!roles.includes(role as Role)) throw new ConfigError(`--roles takes ${roles.join(", ")}, not "${role}"`);
+/** For URLs that carry a password: the message must not repeat them. */
+function secretUrl(name: string, text: string, schemes: readonly string[]): string {
+  const scheme = URL.canParse(text) ? new URL(text).protocol.slice(0, -1) : "";
+  if (!schemes.includes(scheme)) throw new ConfigError(name, `must be a URL that begins with ${schemes[0]}://`);
+  return text;
+}
+
+const listOf = (text: string): string[] => text.split(",").flatMap((part) => part.trim() || []);
+
+function parseRoles(name: string, text: string): Role[] {
+  const named = listOf(text);
+  const unknown = named.find((role) => !roles.includes(role as Role));
+  if (unknown !== undefined || named.length === 0) {
+    throw new ConfigError(name, `takes a list of ${roles.join(", ")}, not "${unknown ?? text}"`);
   }
   return roles.filter((role) => named.includes(role));
 }
 
-export function loadConfig(flags: ConfigFlags = {}, env: Environment = process.env): Config {
+function parseCidr(name: string, text: string): string {
+  const network = text.includes("/") || !ipaddr.isValid(text) ? text : `${text}/${text.includes(":") ? 128 : 32}`;
+  if (!ipaddr.isValidCIDR(network)) {
+    throw new ConfigError(name, `must be networks like 10.0.0.0/8 or fd00::/8 separated by commas, not "${text}"`);
+  }
+  return network;
+}
+
+function parseDedicatedPort(name: string, text: string): DedicatedPort {
+  const [, protocol, port] = /^([a-z][a-z0-9_-]*):(\d+)$/.exec(text) ?? [];
+  if (protocol === undefined || port === undefined) {
+    throw new ConfigError(name, `must be pairs like iw:7701,watch:7702, not "${text}"`);
+  }
+  return { protocol, port: integer(name, port, 0, 65535) };
+}
+
+function parseBackoff(name: string, text: string): number[] {
+  const waits = listOf(text);
+  const bad = waits.find((wait) => !/^\d+(\.\d+)?$/.test(wait));
+  if (bad !== undefined || waits.length === 0) {
+    throw new ConfigError(name, `must be seconds separated by commas, like 1,5,30,120,600, not "${bad ?? text}"`);
+  }
+  return waits.map(Number);
+}
+
+function parseLogLevel(name: string, text: string): LogLevel {
+  const level = logLevels.find((known) => known === text);
+  if (!level) throw new ConfigError(name, `takes ${logLevels.join(", ")}, not "${text}"`);
+  return level;
+}
+
+export function loadConfig(
+  flags: ConfigFlags = {},
+  env: Environment = process.env,
+  defaultLogLevel: LogLevel = "info",
+): Config {
   const read = (name: string): string | undefined => (env[name] === "" ? undefined : env[name]);
+  const parsed = <T>(name: string, parse: (name: string, text: string) => T): T | undefined => {
+    const text = read(name);
+    return text === undefined ? undefined : parse(name, text);
+  };
   const number = (name: string, fallback: number, low: number, high: number): number =>
-    integer(name, read(name) ?? String(fallback), low, high);
+    parsed(name, (_, text) => integer(name, text, low, high)) ?? fallback;
   const port = (flag: string, flagValue: string | undefined, name: string, fallback: number): number =>
     flagValue !== undefined ? integer(flag, flagValue, 0, 65535) : number(name, fallback, 0, 65535);
-  const logLevel = (read("VIGIL_LOG_LEVEL") ?? "info") as LogLevel;
-  if (!logLevels.includes(logLevel)) throw new ConfigError(`VIGIL_LOG_LEVEL takes ${logLevels.join(", ")}`);
-  const baseUrl = read("VIGIL_BASE_URL");
   return {
-    databaseUrl: read("DATABASE_URL"),
-    dataDir: resolve(flags.dataDir ?? read("VIGIL_DATA_DIR") ?? "./data"),
+    databaseUrl: parsed("DATABASE_URL", (name, text) => secretUrl(name, text, ["postgres", "postgresql"])),
+    dataDir: resolve(flags.dataDir || read("VIGIL_DATA_DIR") || "./data"),
     host: read("VIGIL_HOST") ?? "127.0.0.1",
     port: port("--port", flags.port, "VIGIL_PORT", 8080),
+    gatewayHost: read("VIGIL_GATEWAY_HOST") ?? "0.0.0.0",
+    gatewayPort: port("--gateway-port", flags.gatewayPort, "VIGIL_GATEWAY_PORT", 7700),
+    gatewayPorts: listOf(read("VIGIL_GATEWAY_PORTS") ?? "").map((text) =>
+      parseDedicatedPort("VIGIL_GATEWAY_PORTS", text),
+    ),
     opsPort: port("--ops-port", flags.opsPort, "VIGIL_OPS_PORT", 9090),
-    baseUrl: baseUrl === undefined ? undefined : absoluteUrl("VIGIL_BASE_URL", baseUrl),
-    roles: flags.roles === undefined ? roles : parseRoles(flags.roles),
+    baseUrl: parsed("VIGIL_BASE_URL", httpUrl)?.replace(/\/+$/, ""),
+    roles: flags.roles === undefined ? roles : parseRoles("--roles", flags.roles),
     tokenTtlSeconds: number("VIGIL_TOKEN_TTL_SECONDS", 3600, 1, 31_536_000),
     retentionDays: number("VIGIL_RETENTION_DAYS", 30, 1, 3650),
     clockOffsetSeconds: number("VIGIL_CLOCK_OFFSET_SECONDS", 0, -3_153_600_000, 3_153_600_000),
     commandAckTimeoutSeconds: number("VIGIL_COMMAND_ACK_TIMEOUT_SECONDS", 60, 1, 86_400),
-    trustProxy: (read("VIGIL_TRUST_PROXY") ?? "").split(",").flatMap((part) => part.trim() || []),
+    commandTtlSeconds: number("VIGIL_COMMAND_TTL_SECONDS", 86_400, 1, 31_536_000),
+    offlineAfterSeconds: number("VIGIL_OFFLINE_AFTER_SECONDS", 600, 1, 31_536_000),
+    webhookAllowCidrs: listOf(read("VIGIL_WEBHOOK_ALLOW_CIDRS") ?? "").map((text) =>
+      parseCidr("VIGIL_WEBHOOK_ALLOW_CIDRS", text),
+    ),
+    webhookCaFile: parsed("VIGIL_WEBHOOK_CA_FILE", (_, text) => resolve(text)),
+    webhookBackoffSeconds: parsed("VIGIL_WEBHOOK_BACKOFF", parseBackoff) ?? [1, 5, 30, 120, 600],
+    webhookTimeoutMs: number("VIGIL_WEBHOOK_TIMEOUT_MS", 10_000, 1, 600_000),
+    geocoderUrl: parsed("VIGIL_GEOCODER_URL", httpUrl),
+    geolocateUrl: parsed("VIGIL_GEOLOCATE_URL", httpUrl),
+    trustProxy: listOf(read("VIGIL_TRUST_PROXY") ?? ""),
     databasePoolSize: number("VIGIL_DATABASE_POOL_SIZE", 10, 2, 500),
-    smtpUrl: read("VIGIL_SMTP_URL"),
+    smtpUrl: parsed("VIGIL_SMTP_URL", (name, text) => secretUrl(name, text, ["smtp", "smtps"])),
     mailFrom: read("VIGIL_MAIL_FROM") ?? "vigil@localhost",
-    logLevel,
+    logLevel: parsed("VIGIL_LOG_LEVEL", parseLogLevel) ?? defaultLogLevel,
   };
 }

@@ -1,0 +1,103 @@
+import { resolve } from "node:path";
+import { expect, test } from "vitest";
+import { ConfigError, loadConfig } from "./config.ts";
+
+test("has the documented defaults when nothing is set", () => {
+  expect(loadConfig({}, {})).toEqual({
+    databaseUrl: undefined,
+    dataDir: resolve("./data"),
+    host: "127.0.0.1",
+    port: 8080,
+    gatewayHost: "0.0.0.0",
+    gatewayPort: 7700,
+    gatewayPorts: [],
+    opsPort: 9090,
+    baseUrl: undefined,
+    roles: ["api", "gateway", "worker"],
+    tokenTtlSeconds: 3600,
+    retentionDays: 30,
+    clockOffsetSeconds: 0,
+    commandAckTimeoutSeconds: 60,
+    commandTtlSeconds: 86_400,
+    offlineAfterSeconds: 600,
+    webhookAllowCidrs: [],
+    webhookCaFile: undefined,
+    webhookBackoffSeconds: [1, 5, 30, 120, 600],
+    webhookTimeoutMs: 10_000,
+    geocoderUrl: undefined,
+    geolocateUrl: undefined,
+    trustProxy: [],
+    databasePoolSize: 10,
+    smtpUrl: undefined,
+    mailFrom: "vigil@localhost",
+    logLevel: "info",
+  });
+});
+
+test("lets flags win over the environment", () => {
+  const config = loadConfig(
+    { port: "1", gatewayPort: "2", opsPort: "3", dataDir: "/flag", roles: "worker, api" },
+    { VIGIL_PORT: "11", VIGIL_GATEWAY_PORT: "12", VIGIL_OPS_PORT: "13", VIGIL_DATA_DIR: "/env" },
+  );
+  expect(config).toMatchObject({ port: 1, gatewayPort: 2, opsPort: 3, dataDir: "/flag", roles: ["api", "worker"] });
+});
+
+test("takes an empty variable for one that is not set", () => {
+  expect(loadConfig({}, { VIGIL_PORT: "", DATABASE_URL: "", VIGIL_WEBHOOK_BACKOFF: "" })).toEqual(loadConfig({}, {}));
+});
+
+test("reads lists", () => {
+  const config = loadConfig(
+    {},
+    {
+      VIGIL_GATEWAY_PORTS: "iw:7701, watch:7702",
+      VIGIL_WEBHOOK_ALLOW_CIDRS: "10.0.0.0/8,127.0.0.1,::1",
+      VIGIL_WEBHOOK_BACKOFF: "0.1,2,30",
+      VIGIL_TRUST_PROXY: "127.0.0.1, ::1",
+      VIGIL_BASE_URL: "https://vigil.example//",
+      VIGIL_GEOCODER_URL: "https://geo.example/reverse/",
+    },
+  );
+  expect(config).toMatchObject({
+    gatewayPorts: [
+      { protocol: "iw", port: 7701 },
+      { protocol: "watch", port: 7702 },
+    ],
+    webhookAllowCidrs: ["10.0.0.0/8", "127.0.0.1/32", "::1/128"],
+    webhookBackoffSeconds: [0.1, 2, 30],
+    trustProxy: ["127.0.0.1", "::1"],
+    baseUrl: "https://vigil.example",
+    geocoderUrl: "https://geo.example/reverse/",
+  });
+});
+
+test.each([
+  ["VIGIL_PORT", "80a"],
+  ["VIGIL_PORT", "70000"],
+  ["VIGIL_GATEWAY_PORTS", "7701"],
+  ["VIGIL_GATEWAY_PORTS", "iw:70000"],
+  ["VIGIL_WEBHOOK_ALLOW_CIDRS", "10.0.0.0/40"],
+  ["VIGIL_WEBHOOK_ALLOW_CIDRS", "intranet"],
+  ["VIGIL_WEBHOOK_BACKOFF", "1,-5"],
+  ["VIGIL_WEBHOOK_BACKOFF", ","],
+  ["VIGIL_WEBHOOK_TIMEOUT_MS", "0"],
+  ["VIGIL_BASE_URL", "vigil.example"],
+  ["VIGIL_GEOLOCATE_URL", "ftp://geo.example"],
+  ["VIGIL_LOG_LEVEL", "loud"],
+  ["VIGIL_RETENTION_DAYS", "0"],
+])("refuses %s=%s and names the setting", (name, value) => {
+  expect(() => loadConfig({}, { [name]: value })).toThrow(ConfigError);
+  expect(() => loadConfig({}, { [name]: value })).toThrow(name);
+});
+
+test.each([
+  ["DATABASE_URL", "mysql://root:hunter2@db/vigil"],
+  ["VIGIL_SMTP_URL", "http://user:hunter2@mail"],
+])("never repeats the password of %s", (name, value) => {
+  expect(() => loadConfig({}, { [name]: value })).toThrow(/^(?!.*hunter2)/);
+});
+
+test("refuses an unknown role", () => {
+  expect(() => loadConfig({ roles: "api,janitor" }, {})).toThrow("janitor");
+  expect(() => loadConfig({ roles: "" }, {})).toThrow("--roles");
+});

@@ -1,0 +1,17 @@
+import { hash, verify } from "@node-rs/argon2";
+
+export const shortestPassword = 10;
+/** A bound on the work a caller can ask for; no phrase that a person types is longer. */
+export const longestPassword = 1024;
+
+// Argon2id is the library's default algorithm; the costs are OWASP's first recommendation and are stored in the hash itself.
+const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
+
+export const isAcceptablePassword = (password: string): boolean =>
+  [...password].length >= shortestPassword && password.length <= longestPassword;
+
+/** NFKC, because the same password typed on two systems may arrive composed or decomposed. */
+export const hashPassword = (password: string): Promise<string> => hash(password.normalize("NFKC"), cost);
+
+export const verifyPassword = (passwordHash: string, password: string): Promise<boolean> =>
+  verify(passwordHash, password.normalize("NFKC"));

@@ -1,0 +1,177 @@
+import type { Db, Tx } from "../../db/database.ts";
+import { type Sql, sql } from "../../db/sql.ts";
+import { newUuid } from "../../lib/ids.ts";
+import { hashSecret, newClientId, newClientSecret } from "../../oauth/client-secrets.ts";
+import { announceIdentityChange } from "../../oauth/identity-changes.ts";
+import type { Scope } from "../../oauth/scopes.ts";
+import { type Actor, type Changes, changesBetween, masked, recordAudit } from "../audit/audit-store.ts";
+import type { WebhookEventType } from "./webhook-event-types.ts";
+import { newWebhookSecret } from "./webhook-secret.ts";
+
+export interface IntegrationSettings {
+  name: string;
+  scopes: readonly Scope[];
+  webhookUrl: string | null;
+  webhookEventTypes: readonly WebhookEventType[];
+  webhookDeviceFilter: readonly string[];
+  linkHosts: readonly string[];
+  messagingEnabled: boolean;
+}
+
+export interface Integration extends IntegrationSettings {
+  id: string;
+  organizationId: string;
+  clientId: string;
+  status: "active" | "disabled" | "deleted";
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+export const integrationColumns: Sql = sql`id, organization_id as "organizationId", name, client_id as "clientId", status,
+  scopes, webhook_url as "webhookUrl", webhook_event_types as "webhookEventTypes",
+  webhook_device_filter as "webhookDeviceFilter", link_hosts as "linkHosts", messaging_enabled as "messagingEnabled",
+  created_at as "createdAt", updated_at as "updatedAt"`;
+
+const auditView = (integration: Integration): Record<string, unknown> => ({
+  name: integration.name,
+  client_id: integration.clientId,
+  status: integration.status,
+  scopes: integration.scopes,
+  webhook_url: integration.webhookUrl,
+  webhook_event_types: integration.webhookEventTypes,
+  webhook_device_filter: integration.webhookDeviceFilter,
+  link_hosts: integration.linkHosts,
+  messaging_enabled: integration.messagingEnabled,
+});
+
+/** Every change of an integration ends here, so that none is unaudited or unknown to the running processes. */
+export async function recordIntegrationChange(
+  tx: Tx,
+  integration: Integration,
+  action: "created" | "updated" | "deleted",
+  changes: Changes,
+  actor: Actor,
+  now: Date,
+): Promise<void> {
+  await recordAudit(tx, actor, now, {
+    action,
+    model: "integration",
+    objectPk: integration.id,
+    objectRepr: integration.name,
+    changes,
+  });
+  await announceIdentityChange(tx);
+}
+
+export const listIntegrations = (db: Db, organizationId: string): Promise<Integration[]> =>
+  db.many<Integration>`
+    select ${integrationColumns} from integrations
+    where organization_id = ${organizationId} and status <> 'deleted' order by created_at, id`;
+
+/** The one door without an organization, for the operator, who names an integration by its id alone. */
+export const findIntegrationForOperator = (
+  db: Db,
+  integrationId: string,
+): Promise<(Integration & { organizationSlug: string }) | undefined> =>
+  db.maybeOne`
+    select ${integrationColumns},
+      (select slug from organizations where organizations.id = integrations.organization_id) as "organizationSlug"
+    from integrations where id = ${integrationId} and status <> 'deleted'`;
+
+export const lockIntegration = (
+  tx: Tx,
+  organizationId: string,
+  integrationId: string,
+): Promise<(Integration & { webhookSecret: string | null }) | undefined> =>
+  tx.maybeOne`
+    select ${integrationColumns}, webhook_secret as "webhookSecret" from integrations
+    where organization_id = ${organizationId} and id = ${integrationId} and status <> 'deleted' for update`;
+
+export interface CreatedIntegration {
+  integration: Integration;
+  /** Known only now: the database keeps its hash. */
+  clientSecret: string;
+  webhookSecret: string | null;
+}
+
+export async function createIntegration(
+  tx: Tx,
+  organizationId: string,
+  settings: IntegrationSettings,
+  actor: Actor,
+  now: Date,
+): Promise<CreatedIntegration> {
+  const clientSecret = newClientSecret();
+  const webhookSecret = settings.webhookUrl === null ? null : newWebhookSecret();
+  const integration = await tx.one<Integration>`
+    insert into integrations (id, organization_id, name, client_id, status, scopes, webhook_url, webhook_secret,
+      webhook_event_types, webhook_device_filter, link_hosts, messaging_enabled, created_at, updated_at)
+    values (${newUuid()}, ${organizationId}, ${settings.name}, ${newClientId()}, 'active', ${settings.scopes},
+      ${settings.webhookUrl}, ${webhookSecret}, ${settings.webhookEventTypes}, ${settings.webhookDeviceFilter},
+      ${settings.linkHosts}, ${settings.messagingEnabled}, ${now}, ${now})
+    returning ${integrationColumns}`;
+  await tx.run`
+    insert into integration_secrets (integration_id, secret_hash, created_at)
+    values (${integration.id}, ${hashSecret(clientSecret)}, ${now})`;
+  const secrets = { client_secret: masked, ...(webhookSecret === null ? {} : { webhook_secret: masked }) };
+  const changes = changesBetween(null, { ...auditView(integration), ...secrets });
+  await recordIntegrationChange(tx, integration, "created", changes, actor, now);
+  return { integration, clientSecret, webhookSecret };
+}
+
+/** Changes what is given. The webhook secret is in the answer only if this call made it. Undefined: no such integration. */
+export async function updateIntegration(
+  tx: Tx,
+  organizationId: string,
+  integrationId: string,
+  changed: Partial<IntegrationSettings>,
+  actor: Actor,
+  now: Date,
+): Promise<{ integration: Integration; webhookSecret: string | null } | undefined> {
+  const before = await lockIntegration(tx, organizationId, integrationId);
+  if (!before) return undefined;
+  const wanted = { ...before, ...changed };
+  const needsSecret = wanted.webhookUrl !== null && before.webhookSecret === null;
+  const webhookSecret = needsSecret ? newWebhookSecret() : null;
+  const changes = changesBetween(auditView(before), auditView(wanted));
+  if (webhookSecret !== null) changes.webhook_secret = [null, masked];
+  if (Object.keys(changes).length === 0) return { integration: before, webhookSecret };
+  const integration = await tx.one<Integration>`
+    update integrations set name = ${wanted.name}, scopes = ${wanted.scopes}, webhook_url = ${wanted.webhookUrl},
+      webhook_secret = ${webhookSecret ?? before.webhookSecret}, webhook_event_types = ${wanted.webhookEventTypes},
+      webhook_device_filter = ${wanted.webhookDeviceFilter}, link_hosts = ${wanted.linkHosts},
+      messaging_enabled = ${wanted.messagingEnabled}, updated_at = ${now}
+    where organization_id = ${organizationId} and id = ${integrationId}
+    returning ${integrationColumns}`;
+  await recordIntegrationChange(tx, integration, "updated", changes, actor, now);
+  return { integration, webhookSecret };
+}
+
+/**
+ * Disables, enables or deletes. Tokens end with the first two for good: enabling does not bring them back
+ * (decisions 26, 18.1). Undefined: no such integration.
+ */
+export async function setIntegrationStatus(
+  tx: Tx,
+  organizationId: string,
+  integrationId: string,
+  status: Integration["status"],
+  actor: Actor,
+  now: Date,
+): Promise<Integration | undefined> {
+  const before = await lockIntegration(tx, organizationId, integrationId);
+  if (!before) return undefined;
+  if (status !== "active") {
+    await tx.run`
+      delete from access_tokens where organization_id = ${organizationId} and integration_id = ${integrationId}`;
+  }
+  if (before.status === status) return before;
+  const integration = await tx.one<Integration>`
+    update integrations set status = ${status}, deleted_at = ${status === "deleted" ? now : null}, updated_at = ${now}
+    where organization_id = ${organizationId} and id = ${integrationId}
+    returning ${integrationColumns}`;
+  const isDeleted = status === "deleted";
+  const changes = changesBetween(auditView(before), isDeleted ? null : auditView(integration));
+  await recordIntegrationChange(tx, integration, isDeleted ? "deleted" : "updated", changes, actor, now);
+  return integration;
+}

@@ -1,0 +1,60 @@
+/** Feature flags that an organization can have; `messaging` is an opt-in of each integration and not one of them. */
+export const organizationFeatures = ["geofence_scoping", "managed_onboarding"] as const;
+export type OrganizationFeature = (typeof organizationFeatures)[number];
+
+export const isOrganizationFeature = (text: string): text is OrganizationFeature =>
+  organizationFeatures.includes(text as OrganizationFeature);
+
+export const locales = ["en", "it", "de", "fr", "es"] as const;
+export type Locale = (typeof locales)[number];
+
+export const organizationDefaults = { timezone: "UTC", defaultLocale: "en", perMinute: 600, perHour: 20_000 } as const;
+
+/** The language of a locale like `it`, `it-IT` or `it_IT`, or undefined for one that Vigil does not speak. */
+export function parseLocale(text: string): Locale | undefined {
+  const language = /^([a-z]{2})([-_][a-z0-9]+)*$/i.exec(text)?.[1]?.toLowerCase();
+  return locales.find((locale) => locale === language);
+}
+
+/** The IANA name in its usual spelling, or undefined. Offsets like +01:00 are refused: they know no summer time. */
+export function parseTimezone(text: string): string | undefined {
+  if (!/^[a-z]/i.test(text)) return undefined;
+  try {
+    const { timeZone } = new Intl.DateTimeFormat("en", { timeZone: text }).resolvedOptions();
+    // An alias resolves to another name (Asia/Kolkata to Asia/Calcutta): then what was asked for is kept.
+    return timeZone.toLowerCase() === text.toLowerCase() ? timeZone : text;
+  } catch {
+    return undefined;
+  }
+}
+
+const longestSlug = 50;
+/** Letters that Unicode does not decompose into a Latin letter and a mark. */
+const spelledOut: Readonly<Record<string, string>> = {
+  ß: "ss",
+  æ: "ae",
+  œ: "oe",
+  ø: "o",
+  đ: "d",
+  ð: "d",
+  þ: "th",
+  ł: "l",
+  ı: "i",
+  "&": " and ",
+};
+
+export const isSlug = (text: string): boolean => text.length <= longestSlug && /^[a-z0-9]+(-[a-z0-9]+)*$/.test(text);
+
+/** `Cåre & Co.` becomes `care-and-co`. Undefined when nothing of the name can be written in ASCII. */
+export function slugFromName(name: string): string | undefined {
+  const slug = name
+    .toLowerCase()
+    .replace(/[ßæœøđðþłı&]/g, (letter) => spelledOut[letter] ?? "")
+    .normalize("NFKD")
+    .replace(/[\p{Mark}'’]/gu, "")
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+/, "")
+    .slice(0, longestSlug)
+    .replace(/-+$/, "");
+  return slug === "" ? undefined : slug;
+}

@@ -1,0 +1,121 @@
+import type { Db, Tx } from "../../db/database.ts";
+import { violatedConstraint } from "../../db/failures.ts";
+import { sql } from "../../db/sql.ts";
+import { announceIdentityChange } from "../../oauth/identity-changes.ts";
+import { type Actor, changesBetween, recordAudit } from "../audit/audit-store.ts";
+import type { Locale, OrganizationFeature } from "./organization-settings.ts";
+
+export interface OrganizationSettings {
+  name: string;
+  slug: string;
+  timezone: string;
+  defaultLocale: Locale;
+  features: readonly OrganizationFeature[];
+  perMinute: number;
+  perHour: number;
+}
+
+export interface Organization extends OrganizationSettings {
+  id: string;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+/** Another organization has this slug. */
+export class SlugTaken extends Error {
+  readonly slug: string;
+
+  constructor(slug: string) {
+    super(`the slug ${slug} is taken`);
+    this.slug = slug;
+  }
+}
+
+const columns = sql`id, slug, name, timezone, default_locale as "defaultLocale", features, per_minute as "perMinute",
+  per_hour as "perHour", created_at as "createdAt", updated_at as "updatedAt"`;
+
+const auditView = (organization: Organization): Record<string, unknown> => ({
+  name: organization.name,
+  slug: organization.slug,
+  timezone: organization.timezone,
+  default_locale: organization.defaultLocale,
+  features: organization.features,
+  per_minute: organization.perMinute,
+  per_hour: organization.perHour,
+});
+
+export const listOrganizations = (db: Db): Promise<Organization[]> =>
+  db.many<Organization>`select ${columns} from organizations order by slug`;
+
+export const findOrganizationBySlug = (db: Db, slug: string): Promise<Organization | undefined> =>
+  db.maybeOne<Organization>`select ${columns} from organizations where slug = ${slug}`;
+
+async function unlessSlugTaken<T>(slug: string, write: Promise<T>): Promise<T> {
+  try {
+    return await write;
+  } catch (error) {
+    if (violatedConstraint(error) === "organizations_slug_key") throw new SlugTaken(slug);
+    throw error;
+  }
+}
+
+/** The new organization gets the id that the actor acts in: its first audit entry is its own. */
+export async function createOrganization(
+  tx: Tx,
+  settings: OrganizationSettings,
+  actor: Actor,
+  now: Date,
+): Promise<Organization> {
+  const organization = await unlessSlugTaken(
+    settings.slug,
+    tx.one<Organization>`
+      insert into organizations (id, slug, name, timezone, default_locale, features, per_minute, per_hour, created_at,
+        updated_at)
+      values (${actor.organizationId}, ${settings.slug}, ${settings.name}, ${settings.timezone},
+        ${settings.defaultLocale}, ${settings.features}, ${settings.perMinute}, ${settings.perHour}, ${now}, ${now})
+      returning ${columns}`,
+  );
+  await recordAudit(tx, actor, now, {
+    action: "created",
+    model: "organization",
+    objectPk: organization.id,
+    objectRepr: organization.slug,
+    changes: changesBetween(null, auditView(organization)),
+  });
+  await announceIdentityChange(tx);
+  return organization;
+}
+
+/** Changes what is given. Undefined: there is no such organization. */
+export async function updateOrganization(
+  tx: Tx,
+  organizationId: string,
+  changed: Partial<OrganizationSettings>,
+  actor: Actor,
+  now: Date,
+): Promise<Organization | undefined> {
+  const before = await tx.maybeOne<Organization>`
+    select ${columns} from organizations where id = ${organizationId} for update`;
+  if (!before) return undefined;
+  const wanted = { ...before, ...changed };
+  const changes = changesBetween(auditView(before), auditView(wanted));
+  if (Object.keys(changes).length === 0) return before;
+  const after = await unlessSlugTaken(
+    wanted.slug,
+    tx.one<Organization>`
+      update organizations set slug = ${wanted.slug}, name = ${wanted.name}, timezone = ${wanted.timezone},
+        default_locale = ${wanted.defaultLocale}, features = ${wanted.features}, per_minute = ${wanted.perMinute},
+        per_hour = ${wanted.perHour}, updated_at = ${now}
+      where id = ${organizationId}
+      returning ${columns}`,
+  );
+  await recordAudit(tx, actor, now, {
+    action: "updated",
+    model: "organization",
+    objectPk: after.id,
+    objectRepr: after.slug,
+    changes,
+  });
+  await announceIdentityChange(tx);
+  return after;
+}

@@ -1,0 +1,57 @@
+import type { Tx } from "../../db/database.ts";
+import { hashSecret, newClientSecret, secretOverlapMs } from "../../oauth/client-secrets.ts";
+import { type Actor, masked } from "../audit/audit-store.ts";
+import { type Integration, lockIntegration, recordIntegrationChange } from "./integration-store.ts";
+import { newWebhookSecret } from "./webhook-secret.ts";
+
+export interface Rotation {
+  integration: Integration;
+  secret: string;
+  /** Null: there was no earlier secret. */
+  previousValidUntil: Date | null;
+}
+
+/** A new client secret; every earlier one works until its own overlap ends. Undefined: no such integration. */
+export async function rotateClientSecret(
+  tx: Tx,
+  organizationId: string,
+  integrationId: string,
+  actor: Actor,
+  now: Date,
+): Promise<Rotation | undefined> {
+  const integration = await lockIntegration(tx, organizationId, integrationId);
+  if (!integration) return undefined;
+  const secret = newClientSecret();
+  const previousValidUntil = new Date(now.getTime() + secretOverlapMs);
+  await tx.run`delete from integration_secrets where integration_id = ${integrationId} and valid_until <= ${now}`;
+  await tx.run`
+    update integration_secrets set valid_until = ${previousValidUntil}
+    where integration_id = ${integrationId} and valid_until is null`;
+  await tx.run`
+    insert into integration_secrets (integration_id, secret_hash, created_at)
+    values (${integrationId}, ${hashSecret(secret)}, ${now})`;
+  await recordIntegrationChange(tx, integration, "updated", { client_secret: [masked, masked] }, actor, now);
+  return { integration, secret, previousValidUntil };
+}
+
+/** A new webhook secret; deliveries are signed with both for the overlap. Undefined: no such integration. */
+export async function rotateWebhookSecret(
+  tx: Tx,
+  organizationId: string,
+  integrationId: string,
+  actor: Actor,
+  now: Date,
+): Promise<Rotation | undefined> {
+  const integration = await lockIntegration(tx, organizationId, integrationId);
+  if (!integration) return undefined;
+  const secret = newWebhookSecret();
+  const hadSecret = integration.webhookSecret !== null;
+  const previousValidUntil = hadSecret ? new Date(now.getTime() + secretOverlapMs) : null;
+  await tx.run`
+    update integrations set webhook_secret = ${secret}, webhook_secret_previous = ${integration.webhookSecret},
+      webhook_secret_previous_until = ${previousValidUntil}, updated_at = ${now}
+    where organization_id = ${organizationId} and id = ${integrationId}`;
+  const changes = { webhook_secret: [hadSecret ? masked : null, masked] as [unknown, unknown] };
+  await recordIntegrationChange(tx, integration, "updated", changes, actor, now);
+  return { integration, secret, previousValidUntil };
+}
