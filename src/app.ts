@@ -1,4 +1,5 @@
-import fastify, { type FastifyInstance } from "fastify";
+import type { IncomingMessage } from "node:http";
+import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest } from "fastify";
 import { registerConsoleApi } from "./console/console-routes.ts";
 import type { Database } from "./db/database.ts";
 import { Authenticator } from "./http/authenticate.ts";
@@ -53,7 +54,7 @@ export function routeTable(options: Pick<AppOptions, "catalog" | "commandAckTime
 export function buildApp(options: AppOptions): FastifyInstance {
   const { db, clock, log } = options;
   const app = fastify({
-    loggerInstance: log,
+    loggerInstance: log as FastifyBaseLogger,
     disableRequestLogging: true,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
     exposeHeadRoutes: false,
@@ -61,27 +62,26 @@ export function buildApp(options: AppOptions): FastifyInstance {
     requestTimeout: 30_000,
     keepAliveTimeout: 65_000,
     genReqId: (request) => requestId(request.headers["x-request-id"], clock),
-    frameworkErrors: (error, request, reply) => {
+    frameworkErrors: (_error, request, reply) => {
       // A path that cannot be decoded has no route; under the API it is outside the surface like any other.
-      void answerUnrouted(request.method, request.raw.url ?? "", request.headers.authorization)
-        .catch((known: unknown) => known)
-        .then((known) => {
-          const apiError = toApiError(known ?? error);
-          reply.headers(baseHeaders(request.id));
-          reply.code(apiError.status).headers(apiError.headers).send(errorBodyFor(request.method, pathOf(request.url), apiError, request.id));
-        });
+      const url = request.raw.url ?? "";
+      refuseUnrouted(url, request.headers.authorization).catch((refusal: unknown) => {
+        const error = toApiError(refusal);
+        reply.raw.writeHead(error.status, { ...baseHeaders(request.id), ...error.headers, "Content-Type": jsonType });
+        reply.raw.end(JSON.stringify(errorBodyFor(request.method, pathOf(url), error, request.id)));
+      });
     },
   });
 
   const authenticator = new Authenticator({ db, tokens: options.tokens, sessionKey: options.sessionKey, clock });
 
-  async function answerUnrouted(_method: string, url: string, authorization: string | undefined): Promise<never> {
+  async function refuseUnrouted(url: string, authorization: string | undefined): Promise<never> {
     if (isApiPath(url)) passGates(undefined, await authenticator.authenticate(authorization));
     throw notFound();
   }
 
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", (request, payload) =>
+  app.addContentTypeParser("*", (request: FastifyRequest, payload: IncomingMessage) =>
     collectBody(payload, request.headers["content-type"], jsonBodyLimit),
   );
 
@@ -111,11 +111,13 @@ export function buildApp(options: AppOptions): FastifyInstance {
     return reply
       .code(apiError.status)
       .headers(apiError.headers)
-      .type("application/json; charset=utf-8")
+      .type(jsonType)
       .send(JSON.stringify(errorBodyFor(request.method, pathOf(request.url), apiError, request.id)));
   });
   return app;
 }
+
+const jsonType = "application/json; charset=utf-8";
 
 const pathOf = (url: string): string => url.split("?", 1)[0] as string;
 

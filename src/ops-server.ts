@@ -10,7 +10,11 @@ export interface OpsOptions {
 }
 
 /** Health, readiness and metrics for operators, on the loopback interface alone. */
-export function startOpsServer({ port, metrics, notReady }: OpsOptions): Promise<{ address: string; close(): Promise<void> }> {
+export function startOpsServer({
+  port,
+  metrics,
+  notReady,
+}: OpsOptions): Promise<{ address: string; close(): Promise<void> }> {
   const server: Server = createServer((request, response) => {
     const answer = (status: number, type: string, text: string): void => {
       response.writeHead(status, { "Content-Type": type, "Cache-Control": "no-store" }).end(text);

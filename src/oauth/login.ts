@@ -41,7 +41,9 @@ export async function logIn(db: Database, attempt: LoginAttempt, now: Date, deco
   const memberships = await candidates(db, email);
   const passwordHash = memberships[0]?.password_hash ?? null;
   const matches = await verifyPassword(passwordHash ?? decoyHash, attempt.password);
-  const inOrganization = memberships.filter(({ slug }) => attempt.organization === undefined || slug === attempt.organization);
+  const inOrganization = memberships.filter(
+    ({ slug }) => attempt.organization === undefined || slug === attempt.organization,
+  );
   if (!matches || passwordHash === null || inOrganization.length === 0) {
     const waits = await Promise.all(limits.map(({ limit, subject }) => recordFailure(db, limit, subject, now)));
     const wait = Math.max(...waits);

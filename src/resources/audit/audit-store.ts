@@ -15,6 +15,8 @@ export interface AuditEntry {
   additionalData?: Record<string, unknown>;
 }
 
+export type { Actor };
+
 export const masked = "***";
 
 /** Fields that differ between two states of a record. An absent state is a create (before) or a delete (after). */

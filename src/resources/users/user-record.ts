@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Db } from "../../db/database.ts";
 import { sql } from "../../db/sql.ts";
-import { StringEnum, refTo, Timestamp, Uuid } from "../../http/schemas.ts";
+import { refTo, StringEnum, Timestamp, Uuid } from "../../http/schemas.ts";
 import { fullNameOf } from "../../oauth/person-store.ts";
 import { memberRoles, roleLabel } from "../../oauth/roles.ts";
 

@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openTestApi, type TestApi } from "../support/api.ts";
+import {
+  makeIntegration,
+  makeOrganization,
+  makePerson,
+  type TestIntegration,
+  type TestOrganization,
+} from "../support/world.ts";
+
+describe("organization self", () => {
+  let api: TestApi;
+  let organization: TestOrganization;
+  let integration: TestIntegration;
+
+  beforeAll(async () => {
+    api = await openTestApi();
+    organization = await makeOrganization(api, {
+      slug: "care-co",
+      features: ["managed_onboarding"],
+      perMinute: 600,
+      perHour: 20_000,
+    });
+    integration = await makeIntegration(api, organization);
+  });
+  afterAll(() => api.close());
+
+  it("shows the organization of the token with only the features that are on", async () => {
+    const answer = await api.call("GET", "/api/v1/organizations/self/", { token: integration.token });
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({
+      name: "Organization care-co",
+      slug: "care-co",
+      timezone: "Europe/Rome",
+      default_locale: "it",
+      enabled_features: { managed_onboarding: true, messaging: true },
+      integration_status: "Active",
+      rate_limits: { per_minute: 600, per_hour: 20_000 },
+    });
+  });
+
+  it("leaves messaging out for an integration that is not opted in", async () => {
+    const silent = await makeIntegration(api, organization, { messaging: false });
+    const answer = await api.call("GET", "/api/v1/organizations/self/", { token: silent.token });
+    expect(answer.body.enabled_features).toEqual({ managed_onboarding: true });
+  });
+
+  it("refuses the session of a person", async () => {
+    const owner = await makePerson(api, organization, "OWNER");
+    const answer = await api.call("GET", "/api/v1/organizations/self/", { token: owner.token });
+    expect(answer.status).toBe(403);
+    expect(answer.body.code).toBe("partner_token_required");
+  });
+});

@@ -1,0 +1,116 @@
+import type { FastifyInstance } from "fastify";
+import { buildApp } from "../../src/app.ts";
+import { type Database, openDatabase } from "../../src/db/database.ts";
+import { Listener } from "../../src/db/listener.ts";
+import { RateLimiter } from "../../src/http/rate-limit.ts";
+import { type Clock, makeClock } from "../../src/lib/clock.ts";
+import { makeLogger } from "../../src/lib/logger.ts";
+import { Metrics } from "../../src/lib/metrics.ts";
+import type { Actor } from "../../src/oauth/actor.ts";
+import { makeDecoyHash } from "../../src/oauth/login.ts";
+import { loadSessionKey } from "../../src/oauth/session-tokens.ts";
+import { TokenCache } from "../../src/oauth/token-cache.ts";
+import { loadCatalog } from "../../src/resources/catalog/catalog.ts";
+import { createTestDatabase } from "./database.ts";
+import { makeAnswerCheck } from "./description.ts";
+
+export interface CallOptions {
+  token?: string | undefined;
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+export interface TestAnswer {
+  status: number;
+  headers: Record<string, string | string[] | number | undefined>;
+  text: string;
+  // Answers are held against the description; what a test reads from them it states itself.
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks into arbitrary JSON
+  body: any;
+}
+
+export interface TestApi {
+  app: FastifyInstance;
+  db: Database;
+  url: string;
+  clock: Clock;
+  /** Calls the API in process and holds the answer against the served description. */
+  call(method: string, path: string, options?: CallOptions): Promise<TestAnswer>;
+  close(): Promise<void>;
+}
+
+export const baseUrl = "https://vigil.example";
+
+export const cliActor = (organizationId: string): Actor => ({
+  organizationId,
+  by: { type: "system", via: "cli" },
+  correlationId: null,
+  remoteAddr: null,
+});
+
+/** The whole HTTP surface on a database of its own. Close it in the same file. */
+export async function openTestApi(options: { clock?: Clock } = {}): Promise<TestApi> {
+  const database = await createTestDatabase();
+  const clock = options.clock ?? makeClock();
+  const log = makeLogger("silent");
+  const db = openDatabase({ connection: { connectionString: database.url }, log });
+  const listener = new Listener(db, log);
+  const tokens = new TokenCache(db, listener, clock);
+  const rateLimiter = new RateLimiter({ db, clock, listener, log });
+  await listener.start();
+  const app = buildApp({
+    db,
+    clock,
+    log,
+    metrics: new Metrics(),
+    catalog: loadCatalog(),
+    tokens,
+    rateLimiter,
+    sessionKey: await loadSessionKey(db, clock.now()),
+    decoyHash: await makeDecoyHash("decoy"),
+    baseUrl: () => baseUrl,
+    version: "0.0.0",
+    tokenTtlSeconds: 3600,
+    commandAckTimeoutSeconds: 60,
+    trustProxy: [],
+  });
+  const description = await app.inject({ method: "GET", url: "/api/schema/?format=json" });
+  const check = makeAnswerCheck(description.json());
+
+  const call: TestApi["call"] = async (method, path, { token, body, headers = {} } = {}) => {
+    const answer = await app.inject({
+      method: method as "GET",
+      url: path,
+      headers: {
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined || typeof body === "string" ? {} : { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { payload: typeof body === "string" ? body : JSON.stringify(body) }),
+    });
+    const contentType = answer.headers["content-type"] as string | undefined;
+    check({ method, path, status: answer.statusCode, contentType, text: answer.body });
+    const isJson = contentType?.startsWith("application/json") && answer.body !== "";
+    return {
+      status: answer.statusCode,
+      headers: answer.headers,
+      text: answer.body,
+      body: isJson ? answer.json() : undefined,
+    };
+  };
+
+  return {
+    app,
+    db,
+    url: database.url,
+    clock,
+    call,
+    close: async () => {
+      await app.close();
+      await rateLimiter.close();
+      await listener.close();
+      await db.close();
+      await database.drop();
+    },
+  };
+}

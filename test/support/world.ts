@@ -1,0 +1,114 @@
+import { newUuid } from "../../src/lib/ids.ts";
+import { hashPassword } from "../../src/oauth/passwords.ts";
+import type { MemberRole } from "../../src/oauth/roles.ts";
+import { allScopes, type Scope } from "../../src/oauth/scopes.ts";
+import { createIntegration } from "../../src/resources/organizations/integration-store.ts";
+import type { OrganizationFeature } from "../../src/resources/organizations/organization-settings.ts";
+import { createOrganization } from "../../src/resources/organizations/organization-store.ts";
+import { addMember } from "../../src/resources/users/member-store.ts";
+import { cliActor, type TestApi } from "./api.ts";
+
+export interface TestOrganization {
+  id: string;
+  slug: string;
+}
+
+export interface TestIntegration {
+  id: string;
+  clientId: string;
+  clientSecret: string;
+  /** A token with all scopes of the integration. */
+  token: string;
+}
+
+export async function makeOrganization(
+  { db, clock }: TestApi,
+  options: { slug?: string; features?: OrganizationFeature[]; perMinute?: number; perHour?: number } = {},
+): Promise<TestOrganization> {
+  const id = newUuid();
+  const slug = options.slug ?? `org-${id.slice(0, 8)}`;
+  const settings = {
+    name: `Organization ${slug}`,
+    slug,
+    timezone: "Europe/Rome",
+    defaultLocale: "it",
+    features: options.features ?? [],
+    perMinute: options.perMinute ?? 100_000,
+    perHour: options.perHour ?? 1_000_000,
+  } as const;
+  await db.transaction((tx) => createOrganization(tx, settings, cliActor(id), clock.now()));
+  return { id, slug };
+}
+
+export async function makeIntegration(
+  api: TestApi,
+  organization: TestOrganization,
+  options: { scopes?: readonly Scope[]; messaging?: boolean; linkHosts?: string[] } = {},
+): Promise<TestIntegration> {
+  const settings = {
+    name: "Care Co",
+    scopes: options.scopes ?? allScopes,
+    webhookUrl: null,
+    webhookEventTypes: [],
+    webhookDeviceFilter: [],
+    linkHosts: options.linkHosts ?? [],
+    messagingEnabled: options.messaging ?? true,
+  };
+  const { integration, clientSecret } = await api.db.transaction((tx) =>
+    createIntegration(tx, organization.id, settings, cliActor(organization.id), api.clock.now()),
+  );
+  const { clientId, id } = integration;
+  return { id, clientId, clientSecret, token: await fetchToken(api, { clientId, clientSecret }) };
+}
+
+export async function fetchToken(
+  { app }: TestApi,
+  client: { clientId: string; clientSecret: string },
+  scope?: string,
+): Promise<string> {
+  const answer = await app.inject({
+    method: "POST",
+    url: "/o/token/",
+    headers: {
+      authorization: basic(client.clientId, client.clientSecret),
+      "content-type": "application/x-www-form-urlencoded",
+    },
+    payload: new URLSearchParams({
+      grant_type: "client_credentials",
+      ...(scope === undefined ? {} : { scope }),
+    }).toString(),
+  });
+  if (answer.statusCode !== 200) throw new Error(`no token: ${answer.body}`);
+  return answer.json().access_token;
+}
+
+export const basic = (id: string, secret: string): string =>
+  `Basic ${Buffer.from(`${id}:${secret}`).toString("base64")}`;
+
+export const password = "correct horse battery";
+
+/** A person with a password and a session in the organization. */
+export async function makePerson(
+  api: TestApi,
+  organization: TestOrganization,
+  role: MemberRole,
+  email = `${role.toLowerCase()}-${newUuid().slice(0, 8)}@example.org`,
+): Promise<{ id: string; email: string; token: string }> {
+  const passwordHash = await hashPassword(password);
+  const added = await api.db.transaction((tx) =>
+    addMember(tx, organization.id, { email, role, passwordHash }, cliActor(organization.id), api.clock.now()),
+  );
+  if (added.kind === "already_member") throw new Error(`${email} is already a member`);
+  return { id: added.member.userId, email, token: await logIn(api, email, organization.slug) };
+}
+
+export async function logIn({ app }: TestApi, email: string, organization: string): Promise<string> {
+  const answer = await app.inject({
+    method: "POST",
+    url: "/console/api/login/",
+    headers: { "content-type": "application/json" },
+    payload: JSON.stringify({ email, password, organization }),
+  });
+  if (answer.statusCode !== 200) throw new Error(`no session: ${answer.body}`);
+  return answer.json().access_token;
+}
