@@ -4,7 +4,8 @@ import type { Database } from "../db/database.ts";
 import type { Authenticator } from "../http/authenticate.ts";
 import { readJson } from "../http/body.ts";
 import type { PersonPrincipal } from "../http/principal.ts";
-import { personPolicy, type RateLimiter, rateHeaders } from "../http/rate-limit.ts";
+import type { RateLimiter } from "../http/rate-limit.ts";
+import { personPolicies, rateHeaders } from "../http/rate-limit-window.ts";
 import { compileBody, makeValidator } from "../http/validation.ts";
 import type { Clock } from "../lib/clock.ts";
 import { invalidCredentials, invalidToken, throttled, validationError } from "../lib/errors.ts";
@@ -43,7 +44,7 @@ export function registerConsoleApi(app: FastifyInstance, options: ConsoleOptions
   /** A session and its rate limit; the first steps of every call of the console. */
   async function session(request: FastifyRequest, reply: FastifyReply): Promise<PersonPrincipal> {
     const principal = await options.authenticator.authenticatePerson(request.headers.authorization);
-    const decision = await options.rateLimiter.take(principal.id, [personPolicy]);
+    const decision = await options.rateLimiter.take(principal.id, personPolicies);
     reply.headers(rateHeaders(decision));
     if (!decision.allowed) throw throttled(decision.waitSeconds, decision.violated);
     return principal;

@@ -13,7 +13,8 @@ import { answerOnce, hashOfValue, readIdempotencyKey } from "./idempotency.ts";
 import type { ListPage } from "./list-results.ts";
 import { parseListQuery, parseParams } from "./lists.ts";
 import { actorOf, type Principal } from "./principal.ts";
-import { personPolicy, type RateLimiter, type RatePolicy, rateHeaders } from "./rate-limit.ts";
+import type { RateLimiter } from "./rate-limit.ts";
+import { personPolicies, type RatePolicy, rateHeaders } from "./rate-limit-window.ts";
 import type { Answer, LoadContext, PathParam, Route, RouteContext } from "./route.ts";
 import { collectNamed } from "./schemas.ts";
 import { type BodyCheck, compileBody, makeValidator } from "./validation.ts";
@@ -75,9 +76,9 @@ export function registerRoutes(app: FastifyInstance, routes: readonly Route[], o
 export const isApiPath = (url: string): boolean =>
   url.startsWith(apiRoot) && /^(\/|\?|#|$)/.test(url.slice(apiRoot.length));
 
-const policiesOf = (principal: Principal): RatePolicy[] =>
+const policiesOf = (principal: Principal): readonly RatePolicy[] =>
   principal.kind === "person"
-    ? [personPolicy]
+    ? personPolicies
     : [
         { name: "per_minute", quota: principal.organization.perMinute, windowSeconds: 60 },
         { name: "per_hour", quota: principal.organization.perHour, windowSeconds: 3600 },

@@ -4,6 +4,9 @@ export interface RatePolicy {
   readonly windowSeconds: number;
 }
 
+/** A person has a counter of their own, whatever the limits of the organization. */
+export const personPolicies: readonly RatePolicy[] = [{ name: "per_minute", quota: 600, windowSeconds: 60 }];
+
 export interface RateState {
   name: string;
   quota: number;
