@@ -1,0 +1,151 @@
+import { createHash } from "node:crypto";
+import { lchownSync, lstatSync, mkdirSync, rmdirSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir, totalmem } from "node:os";
+import { join } from "node:path";
+import type { Logger } from "../lib/logger.ts";
+import { EmbeddedServerError, errorCode } from "./embedded-error.ts";
+import { type Hold, startLauncher } from "./embedded-launcher.ts";
+import type { Layout } from "./embedded-layout.ts";
+import { logSize, readLogSince } from "./embedded-log.ts";
+import { clearStaleFiles, findPostmaster, type Postmaster } from "./embedded-postmaster.ts";
+import { pause } from "./embedded-process.ts";
+import type { PgBinaries } from "./pg-binaries.ts";
+
+export type Transport = { kind: "socket"; folder: string } | { kind: "tcp"; port: number | undefined };
+
+/** The address of a Unix socket holds 104 bytes on macOS and 108 on Linux. */
+const fitsSocket = (folder: string): boolean => Buffer.byteLength(join(folder, ".s.PGSQL.5432")) <= 100;
+
+export function chooseTransport(layout: Layout, wanted: "auto" | "tcp"): Transport {
+  if (wanted === "tcp") return { kind: "tcp", port: undefined };
+  if (fitsSocket(layout.run)) return { kind: "socket", folder: layout.run };
+  const folder = shortSocketFolder(layout);
+  return fitsSocket(folder) ? { kind: "socket", folder } : { kind: "tcp", port: undefined };
+}
+
+const shortSocketFolder = ({ root }: Layout): string =>
+  join(tmpdir(), `vigil-${createHash("sha256").update(root).digest("hex").slice(0, 12)}`);
+
+/** A socket folder outside of the data folder goes with its server, which has removed the socket itself. */
+export function removeSocketFolder(layout: Layout, { socketDir }: Postmaster): void {
+  if (socketDir !== shortSocketFolder(layout)) return;
+  try {
+    rmdirSync(socketDir);
+  } catch (error) {
+    if (errorCode(error) !== "ENOENT" && errorCode(error) !== "ENOTEMPTY") throw error;
+  }
+}
+
+/** Starts the server and waits until it takes connections. The caller has the start lock and knows that none runs. */
+export async function bootServer(
+  layout: Layout,
+  binaries: PgBinaries,
+  transport: Transport,
+  log: Logger,
+): Promise<{ hold: Hold; postmaster: Postmaster }> {
+  const retryUntil = Date.now() + 15_000;
+  const socketDir = transport.kind === "socket" ? ownSocketFolder(layout, transport.folder) : undefined;
+  for (;;) {
+    clearStaleFiles(layout, socketDir);
+    const before = logSize(layout.log);
+    const listen = await listenSettings(transport);
+    const launch = await startLauncher(layout, [binaries.postgres, "-D", layout.cluster, ...flags(listen)]);
+    const postmaster = await untilReady(layout, launch.ended, log);
+    if (postmaster) return { hold: launch.hold, postmaster };
+    launch.hold.close();
+    const output = readLogSince(layout.log, Math.min(before, logSize(layout.log)));
+    if (!isPassing(output, transport) || Date.now() > retryUntil) throw explainBoot(output, layout);
+    await pause(100);
+  }
+}
+
+/** Waits for a server that is starting. Undefined: it ended, or is stopping. Crash recovery may take minutes. */
+export async function untilReady(
+  layout: Layout,
+  ended: Promise<void> | undefined,
+  log: Logger,
+): Promise<Postmaster | undefined> {
+  let hasEnded = false;
+  void ended?.then(() => {
+    hasEnded = true;
+  });
+  let logAt = Date.now() + 5000;
+  for (;;) {
+    const postmaster = findPostmaster(layout);
+    if (postmaster?.status === "ready") return postmaster;
+    if (postmaster?.status === "stopping" || hasEnded || (!postmaster && !ended)) return undefined;
+    if (Date.now() > logAt) {
+      logAt = Date.now() + 10_000;
+      log.info(`the database is still starting, perhaps recovering from a crash; see ${layout.log}`);
+    }
+    await pause(5);
+  }
+}
+
+function ownSocketFolder({ run, account }: Layout, folder: string): string {
+  if (folder === run) return folder;
+  const uid = account?.uid ?? process.getuid?.();
+  if (mkdirSync(folder, { recursive: true, mode: 0o700 }) && account) lchownSync(folder, account.uid, account.gid);
+  const stat = lstatSync(folder);
+  // Anybody can put something under this name into a shared folder before us.
+  if (!stat.isDirectory() || stat.uid !== uid || (stat.mode & 0o077) !== 0) {
+    throw new EmbeddedServerError(`${folder} is not a private folder of uid ${uid}; remove it and start again`);
+  }
+  return folder;
+}
+
+async function listenSettings(transport: Transport): Promise<Record<string, string | number>> {
+  if (transport.kind === "socket") {
+    return { listen_addresses: "", unix_socket_directories: transport.folder, port: 5432 };
+  }
+  return { listen_addresses: "127.0.0.1", unix_socket_directories: "", port: transport.port ?? (await freePort()) };
+}
+
+function freePort(): Promise<number> {
+  return new Promise((done, fail) => {
+    const probe = createServer().once("error", fail);
+    probe.listen(0, "127.0.0.1", () => {
+      const address = probe.address();
+      probe.close(() => done(typeof address === "object" && address ? address.port : 0));
+    });
+  });
+}
+
+function flags(listen: Record<string, string | number>): string[] {
+  const settings = {
+    ...listen,
+    unix_socket_permissions: "0700",
+    max_connections: 100,
+    shared_buffers: totalmem() < 4 * 1024 ** 3 ? "128MB" : "256MB",
+    work_mem: "8MB",
+    wal_buffers: "16MB",
+    min_wal_size: "512MB",
+    max_wal_size: "4GB",
+    checkpoint_timeout: "15min",
+    random_page_cost: 1.1,
+    jit: "off",
+    fsync: "on",
+    synchronous_commit: "on",
+    logging_collector: "off",
+    log_destination: "stderr",
+    cluster_name: "vigil",
+  };
+  return Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+}
+
+/** What is over in a moment: backends of a killed server, a server whose starter was killed, a port that was taken just now. */
+function isPassing(output: string, transport: Transport): boolean {
+  if (/shared memory block .* still in use|lock file ".*" already exists/.test(output)) return true;
+  return transport.kind === "tcp" && /could not bind|could not create any TCP\/IP sockets/.test(output);
+}
+
+function explainBoot(output: string, layout: Layout): EmbeddedServerError {
+  if (/No space left on device|Disk quota exceeded/.test(output)) {
+    return new EmbeddedServerError(`the disk of ${layout.dataDir} is full; free some space and start again`);
+  }
+  const reason = /(?:FATAL|PANIC): +(.*)/.exec(output)?.[1] ?? output.trim().split("\n").at(-1) ?? "";
+  return new EmbeddedServerError(
+    `the database in ${layout.cluster} did not start: ${reason}; see ${layout.log}, and restore a backup if the cluster is damaged`,
+  );
+}
