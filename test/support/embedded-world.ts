@@ -74,7 +74,7 @@ class Child {
  * A copy of a stopped world's cluster saves the second that initdb takes.
  */
 export function makeWorld(name = "data", template?: { root: string }) {
-  const base = realpathSync(mkdtempSync(join(tmpdir(), "vigil-test-")));
+  const base = realpathSync(mkdtempSync(join(tmpdir(), "vigil-embedded-")));
   chmodSync(base, 0o755);
   const dataDir = join(base, name);
   const root = join(dataDir, "postgres");
