@@ -25,11 +25,12 @@ import { catalogRoutes } from "./resources/catalog/catalog-routes.ts";
 import { organizationRoutes } from "./resources/organizations/organization-routes.ts";
 
 export interface AppOptions {
+  /** The surface; see routeTable. */
+  routes: readonly Route[];
   db: Database;
   clock: Clock;
   log: Logger;
   metrics: Metrics;
-  catalog: Catalog;
   tokens: TokenCache;
   rateLimiter: RateLimiter;
   sessionKey: Buffer;
@@ -38,12 +39,11 @@ export interface AppOptions {
   baseUrl: () => string;
   version: string;
   tokenTtlSeconds: number;
-  commandAckTimeoutSeconds: number;
   trustProxy: readonly string[];
 }
 
 /** The whole partner surface. What is not in this table does not exist for a partner. */
-export function routeTable(options: Pick<AppOptions, "catalog" | "commandAckTimeoutSeconds">): Route[] {
+export function routeTable(options: { catalog: Catalog; commandAckTimeoutSeconds: number }): Route[] {
   return [
     ...organizationRoutes(),
     ...catalogRoutes(options.catalog, options.commandAckTimeoutSeconds),
@@ -91,11 +91,16 @@ export function buildApp(options: AppOptions): FastifyInstance {
   observe(app, options);
 
   registerOAuthRoutes(app, { db, clock, tokenTtlSeconds: options.tokenTtlSeconds, baseUrl: options.baseUrl });
-  const routes = routeTable(options);
-  registerRoutes(app, routes, { db, clock, authenticator, rateLimiter: options.rateLimiter, baseUrl: options.baseUrl });
+  registerRoutes(app, options.routes, {
+    db,
+    clock,
+    authenticator,
+    rateLimiter: options.rateLimiter,
+    baseUrl: options.baseUrl,
+  });
   const { rateLimiter, sessionKey, decoyHash } = options;
   registerConsoleApi(app, { db, clock, authenticator, rateLimiter, sessionKey, decoyHash });
-  registerDocs(app, describeApi(routes, options.version));
+  registerDocs(app, describeApi(options.routes, options.version));
 
   app.setNotFoundHandler(() => {
     // Under the API the gates have already answered; here is everything else.

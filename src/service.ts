@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { buildApp } from "./app.ts";
+import { buildApp, routeTable } from "./app.ts";
 import type { Config } from "./config.ts";
 import { openDatabase } from "./db/database.ts";
 import { openEmbeddedServer } from "./db/embedded-server.ts";
@@ -89,12 +89,13 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
     await listener.start();
     lifecycle.add("listener", () => listener.close());
     lifecycle.add("rate limiter", () => rateLimiter.close());
+    const { commandAckTimeoutSeconds } = config;
     const app = buildApp({
+      routes: routeTable({ catalog, commandAckTimeoutSeconds }),
       db,
       clock,
       log,
       metrics,
-      catalog,
       tokens,
       rateLimiter,
       sessionKey: await loadSessionKey(db, clock.now()),
@@ -102,7 +103,6 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
       baseUrl: () => config.baseUrl ?? http,
       version: packageVersion(),
       tokenTtlSeconds: config.tokenTtlSeconds,
-      commandAckTimeoutSeconds: config.commandAckTimeoutSeconds,
       trustProxy: config.trustProxy,
     });
     lifecycle.add("http server", () => app.close());

@@ -1,8 +1,9 @@
 import type { FastifyInstance } from "fastify";
-import { buildApp } from "../../src/app.ts";
+import { buildApp, routeTable } from "../../src/app.ts";
 import { type Database, openDatabase } from "../../src/db/database.ts";
 import { Listener } from "../../src/db/listener.ts";
 import { RateLimiter } from "../../src/http/rate-limit.ts";
+import type { Route } from "../../src/http/route.ts";
 import { type Clock, makeClock } from "../../src/lib/clock.ts";
 import { makeLogger } from "../../src/lib/logger.ts";
 import { Metrics } from "../../src/lib/metrics.ts";
@@ -49,7 +50,7 @@ export const cliActor = (organizationId: string): Actor => ({
 });
 
 /** The whole HTTP surface on a database of its own. Close it in the same file. */
-export async function openTestApi(options: { clock?: Clock } = {}): Promise<TestApi> {
+export async function openTestApi(options: { clock?: Clock; routes?: readonly Route[] } = {}): Promise<TestApi> {
   const database = await createTestDatabase();
   const clock = options.clock ?? makeClock();
   const log = makeLogger("silent");
@@ -58,12 +59,13 @@ export async function openTestApi(options: { clock?: Clock } = {}): Promise<Test
   const tokens = new TokenCache(db, listener, clock);
   const rateLimiter = new RateLimiter({ db, clock, listener, log });
   await listener.start();
+  const table = routeTable({ catalog: loadCatalog(), commandAckTimeoutSeconds: 60 });
   const app = buildApp({
+    routes: [...table, ...(options.routes ?? [])],
     db,
     clock,
     log,
     metrics: new Metrics(),
-    catalog: loadCatalog(),
     tokens,
     rateLimiter,
     sessionKey: await loadSessionKey(db, clock.now()),
@@ -71,7 +73,6 @@ export async function openTestApi(options: { clock?: Clock } = {}): Promise<Test
     baseUrl: () => baseUrl,
     version: "0.0.0",
     tokenTtlSeconds: 3600,
-    commandAckTimeoutSeconds: 60,
     trustProxy: [],
   });
   const description = await app.inject({ method: "GET", url: "/api/schema/?format=json" });

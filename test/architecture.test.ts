@@ -1,0 +1,92 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { describe, expect, it } from "vitest";
+
+const src = resolve(import.meta.dirname, "../src");
+
+/** Which rooms a room may import from; the table of docs/architecture.md. */
+const allowed: Record<string, readonly string[]> = {
+  lib: [],
+  db: ["lib"],
+  codecs: ["lib"],
+  mail: ["lib", "db"],
+  oauth: ["lib", "db"],
+  http: ["lib", "db", "oauth"],
+  resources: ["lib", "db", "oauth", "http", "mail"],
+  rules: ["lib", "resources"],
+  outbound: ["lib", "db", "oauth", "http", "resources"],
+  ingest: ["lib", "db", "codecs", "resources", "rules", "outbound"],
+  gateway: ["lib", "db", "codecs", "resources", "ingest", "outbound"],
+  console: ["lib", "db", "http", "oauth", "resources", "outbound"],
+  simulator: ["lib", "codecs"],
+};
+
+/** Files beside the rooms put everything together and may see all of it. */
+const isRoot = (room: string): boolean => room === "cli" || room.endsWith(".ts");
+
+interface Import {
+  file: string;
+  from: string;
+  to: string;
+}
+
+function sourceFiles(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return sourceFiles(path);
+    return entry.name.endsWith(".ts") && !entry.name.endsWith(".test.ts") ? [path] : [];
+  });
+}
+
+const files = sourceFiles(src);
+const imports: Import[] = files.flatMap((file) =>
+  [...readFileSync(file, "utf8").matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g)].map((match) => ({
+    file: relative(src, file),
+    from: relative(src, file),
+    to: relative(src, resolve(dirname(file), match[1] as string)),
+  })),
+);
+const roomOf = (path: string): string => path.split("/")[0] as string;
+
+describe("the house", () => {
+  it("has only rooms that the table names", () => {
+    const rooms = new Set(files.map((file) => roomOf(relative(src, file))));
+    expect([...rooms].filter((room) => !isRoot(room) && !(room in allowed))).toEqual([]);
+  });
+
+  it("imports in the directions of the table", () => {
+    expect(imports.length).toBeGreaterThan(100);
+    const wrong = imports.filter(({ from, to }) => {
+      const [room, target] = [roomOf(from), roomOf(to)];
+      return !isRoot(room) && room !== target && !allowed[room]?.includes(target);
+    });
+    expect(wrong.map(({ from, to }) => `${from} imports ${to}`)).toEqual([]);
+  });
+
+  it("lets a resource use the stores and pure files of another, never its routes", () => {
+    const noun = (path: string): string => path.split("/")[1] as string;
+    const wrong = imports.filter(
+      ({ from, to }) =>
+        roomOf(from) === "resources" &&
+        roomOf(to) === "resources" &&
+        noun(from) !== noun(to) &&
+        /-routes\.ts$/.test(to),
+    );
+    expect(wrong.map(({ from, to }) => `${from} imports ${to}`)).toEqual([]);
+  });
+
+  it("names the file it means, with its ending", () => {
+    expect(imports.filter(({ to }) => !/\.(ts|json)$/.test(to))).toEqual([]);
+    expect(files.filter((file) => /\/(index|utils|helpers|common|types)\.ts$/.test(file))).toEqual([]);
+  });
+
+  it("reads the environment in one file only", () => {
+    const readers = files.filter((file) => /process\.env/.test(readFileSync(file, "utf8")));
+    expect(readers.map((file) => relative(src, file))).toEqual(["config.ts"]);
+  });
+
+  it("keeps files short enough to read", () => {
+    const long = files.filter((file) => readFileSync(file, "utf8").split("\n").length > 400);
+    expect(long.map((file) => relative(src, file))).toEqual([]);
+  });
+});
