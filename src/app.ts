@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest } from "fastify";
+import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from "fastify";
 import { registerConsoleApi } from "./console/console-routes.ts";
 import type { Database } from "./db/database.ts";
 import { Authenticator } from "./http/authenticate.ts";
@@ -55,7 +55,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   const { db, clock, log } = options;
   const app = fastify({
     loggerInstance: log as FastifyBaseLogger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
     exposeHeadRoutes: false,
     trustProxy: options.trustProxy.length > 0 ? [...options.trustProxy] : false,

@@ -18,17 +18,15 @@ export function refTo<T extends TSchema>(schema: T): TUnsafe<Static<T>> {
   return Type.Unsafe<Static<T>>({ $ref: `${schema.$id}#`, [refTarget]: schema });
 }
 
+/**
+ * The schema or null. A referred schema is written out: in OpenAPI 3.0 a reference has no room for `nullable`, and wrapped in
+ * `allOf` null would still fail the part that says object.
+ */
 export function Nullable<T extends TSchema>(schema: T): TUnsafe<Static<T> | null> {
-  if (schema.$ref) {
-    const { $ref, [refTarget]: target } = schema as TSchema & { [refTarget]?: TSchema };
-    const part = { $ref, [refTarget]: target };
-    if (Array.isArray(target?.enum)) {
-      return Type.Unsafe({ type: target.type, enum: [...target.enum, null], nullable: true });
-    }
-    return Type.Unsafe({ type: "object", nullable: true, allOf: [part] });
-  }
-  if (Array.isArray(schema.enum)) return Type.Unsafe({ ...schema, enum: [...schema.enum, null], nullable: true });
-  return Type.Unsafe({ ...schema, nullable: true });
+  const { [refTarget]: target } = schema as TSchema & { [refTarget]?: TSchema };
+  const { $id: _, ...plain } = target ?? schema;
+  const values = Array.isArray(plain.enum) ? { enum: [...plain.enum, null] } : {};
+  return Type.Unsafe({ ...plain, ...values, nullable: true });
 }
 
 /** A named enumeration of strings; the name ends in Enum. */
