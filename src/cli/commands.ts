@@ -1,0 +1,19 @@
+import type { Command } from "./command.ts";
+import { dbCommands } from "./db-commands.ts";
+import { doctorCommands } from "./doctor-command.ts";
+import { integrationCommands } from "./integration-commands.ts";
+import { orgCommands } from "./org-commands.ts";
+import { rotationCommands } from "./rotation-commands.ts";
+import { startCommands } from "./start-command.ts";
+import { userCommands } from "./user-commands.ts";
+
+/** Every command, in the order in which help lists them. */
+export const commands: readonly Command[] = [
+  ...startCommands,
+  ...orgCommands,
+  ...integrationCommands,
+  ...rotationCommands,
+  ...userCommands,
+  ...dbCommands,
+  ...doctorCommands,
+];

@@ -1,0 +1,127 @@
+import { constants, existsSync } from "node:fs";
+import { access, statfs } from "node:fs/promises";
+import { createServer } from "node:net";
+import { dirname, join } from "node:path";
+import type { Config } from "../config.ts";
+
+export interface Check {
+  name: string;
+  ok: boolean;
+  detail: string;
+}
+
+const leastFreeBytes = 1024 ** 3;
+const gib = (bytes: number): string => `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
+
+export function checkNode(version: string): Check {
+  const [major = 0, minor = 0] = version.replace(/^v/, "").split(".").map(Number);
+  const ok = major > 20 || (major === 20 && minor >= 19);
+  return { name: "node", ok, detail: ok ? version : `${version} is too old: install Node.js 20.19 or newer` };
+}
+
+/** The folder itself, or the nearest one above it that exists and in which it would be made. */
+function existingFolder(folder: string): string {
+  return existsSync(folder) || dirname(folder) === folder ? folder : existingFolder(dirname(folder));
+}
+
+export async function checkDataDir({ dataDir }: Config): Promise<Check> {
+  const folder = existingFolder(dataDir);
+  try {
+    await access(folder, constants.W_OK | constants.X_OK);
+    const detail = folder === dataDir ? `${dataDir} is writable` : `${dataDir} can be created in ${folder}`;
+    return { name: "data_dir", ok: true, detail };
+  } catch {
+    return {
+      name: "data_dir",
+      ok: false,
+      detail: `${folder} is not writable: change its owner or choose another with --data-dir`,
+    };
+  }
+}
+
+export async function checkDiskSpace({ dataDir }: Config): Promise<Check> {
+  const { bavail, bsize } = await statfs(existingFolder(dataDir));
+  const freeBytes = bavail * bsize;
+  const ok = freeBytes >= leastFreeBytes;
+  const detail = ok ? `${gib(freeBytes)} free` : `only ${gib(freeBytes)} free: make room or choose another --data-dir`;
+  return { name: "disk_space", ok, detail };
+}
+
+/** The embedded server keeps everything here; without it there is nothing to open, and looking must not create it. */
+export const hasEmbeddedDatabase = ({ dataDir }: Config): boolean => existsSync(join(dataDir, "postgres"));
+
+function canListen(host: string, port: number): Promise<NodeJS.ErrnoException | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", resolve);
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)));
+  });
+}
+
+export async function isServiceRunning({ opsPort }: Config): Promise<boolean> {
+  try {
+    const answer = await fetch(`http://127.0.0.1:${opsPort}/healthz`, { signal: AbortSignal.timeout(2000) });
+    await answer.body?.cancel();
+    return answer.ok;
+  } catch {
+    return false;
+  }
+}
+
+export async function checkPorts(config: Config): Promise<Check[]> {
+  const wanted = [
+    { name: "http_port", setting: "VIGIL_PORT", host: config.host, port: config.port },
+    { name: "gateway_port", setting: "VIGIL_GATEWAY_PORT", host: config.gatewayHost, port: config.gatewayPort },
+    { name: "ops_port", setting: "VIGIL_OPS_PORT", host: "127.0.0.1", port: config.opsPort },
+  ];
+  const isRunning = await isServiceRunning(config);
+  return Promise.all(
+    wanted.map(async ({ name, setting, host, port }) => {
+      const error = await canListen(host, port);
+      if (!error) return { name, ok: true, detail: `${host}:${port} is free` };
+      if (error.code === "EADDRINUSE" && isRunning) {
+        return { name, ok: true, detail: `${host}:${port} is held by the running service` };
+      }
+      return { name, ok: false, detail: `${host}:${port} cannot be opened (${error.code}): free it or set ${setting}` };
+    }),
+  );
+}
+
+/** A time before this program was written is a machine whose clock was never set. */
+const earliestSaneTime = Date.UTC(2026, 0, 1);
+const largestSkewMs = 5000;
+
+/** `databaseNowMs` is undefined when the database could not be asked. */
+export function checkClock(config: Config, nowMs: number, databaseNowMs: number | undefined): Check {
+  const name = "clock";
+  const time = new Date(nowMs).toISOString();
+  if (nowMs < earliestSaneTime) return { name, ok: false, detail: `${time} is in the past: set the clock (NTP)` };
+  const skewMs = databaseNowMs === undefined ? 0 : Math.abs(databaseNowMs - nowMs);
+  if (skewMs > largestSkewMs) {
+    return { name, ok: false, detail: `${Math.round(skewMs / 1000)} s apart from the database: set both clocks (NTP)` };
+  }
+  const moved = config.clockOffsetSeconds;
+  const drill = moved === 0 ? "" : `, moved by ${moved} s (VIGIL_CLOCK_OFFSET_SECONDS, for drills only)`;
+  return { name, ok: true, detail: `${time}${drill}` };
+}
+
+const isLoopback = (host: string): boolean => /^(localhost|127(\.\d+){3}|\[?::1\]?)$/.test(host);
+
+export function checkBaseUrl({ baseUrl, host }: Config): Check {
+  const name = "base_url";
+  if (baseUrl === undefined) {
+    if (isLoopback(host)) return { name, ok: true, detail: "not set: links use the loopback address" };
+    return { name, ok: false, detail: `the API listens on ${host}: set VIGIL_BASE_URL to its public https address` };
+  }
+  const url = new URL(baseUrl);
+  const ok = url.protocol === "https:" || isLoopback(url.hostname);
+  return { name, ok, detail: ok ? baseUrl : `${baseUrl} is not https: tokens would travel in the clear` };
+}
+
+export function checkMail({ smtpUrl, dataDir }: Config): Check {
+  const detail =
+    smtpUrl === undefined
+      ? `VIGIL_SMTP_URL is not set: mails are kept in ${join(dataDir, "mail")}`
+      : `SMTP server ${new URL(smtpUrl).host}`;
+  return { name: "mail", ok: true, detail };
+}

@@ -1,0 +1,84 @@
+import { migrationStatus } from "../db/migrate.ts";
+import { type Command, type CommandContext, CommandError } from "./command.ts";
+import { withBareDatabase } from "./command-database.ts";
+import {
+  type Check,
+  checkBaseUrl,
+  checkClock,
+  checkDataDir,
+  checkDiskSpace,
+  checkMail,
+  checkNode,
+  checkPorts,
+  hasEmbeddedDatabase,
+} from "./doctor-checks.ts";
+import { explainFailure } from "./failures.ts";
+import { table } from "./output.ts";
+
+const oldestServer = 150_000;
+
+async function checkDatabase(context: CommandContext): Promise<{ checks: Check[]; nowMs: number | undefined }> {
+  const { config } = context;
+  if (config.databaseUrl === undefined && !hasEmbeddedDatabase(config)) {
+    const detail = "none yet: the first start creates it";
+    return { checks: [{ name: "database", ok: true, detail }], nowMs: undefined };
+  }
+  try {
+    return await withBareDatabase(context, async (db) => {
+      const server = await db.one<{ version: string; number: number; now: Date }>`
+        select current_setting('server_version') as version, current_setting('server_version_num')::int as number,
+          clock_timestamp() as now`;
+      const isNewEnough = server.number >= oldestServer;
+      const kind = config.databaseUrl === undefined ? "embedded" : "external";
+      const advice = isNewEnough ? "" : " is too old: use PostgreSQL 15 or newer";
+      const migrations = await migrationStatus(db);
+      const missing = migrations.filter(({ appliedAt }) => appliedAt === null).length;
+      return {
+        checks: [
+          { name: "database", ok: isNewEnough, detail: `${kind} PostgreSQL ${server.version}${advice}` },
+          {
+            name: "migrations",
+            ok: missing === 0,
+            detail: missing === 0 ? `schema ${migrations.length}` : `${missing} missing: run "vigil db migrate"`,
+          },
+        ],
+        nowMs: server.now.getTime(),
+      };
+    });
+  } catch (error) {
+    const detail = error instanceof CommandError ? error.message : explainFailure(error);
+    return { checks: [{ name: "database", ok: false, detail }], nowMs: undefined };
+  }
+}
+
+const doctor: Command = {
+  path: ["doctor"],
+  summary: "Check this machine and the settings",
+  positionals: [],
+  options: [],
+  examples: ["vigil doctor", "vigil doctor --data-dir /var/lib/vigil --json"],
+  next: ["Follow the advice of each check that failed, then run it again.", "vigil start"],
+  run: async (context) => {
+    const { config } = context;
+    const database = await checkDatabase(context);
+    const checks = [
+      checkNode(process.version),
+      await checkDataDir(config),
+      await checkDiskSpace(config),
+      ...database.checks,
+      ...(await checkPorts(config)),
+      // The real time of this machine, not that of a drill.
+      checkClock(config, Date.now(), database.nowMs),
+      checkBaseUrl(config),
+      checkMail(config),
+    ];
+    const failed = checks.filter(({ ok }) => !ok);
+    const ok = failed.length === 0;
+    const rows = checks.map((check) => [check.ok ? "ok" : "FAILED", check.name, check.detail]);
+    context.print({ ok, checks }, table(["", "check", "detail"], rows));
+    if (!ok) context.note(`vigil: ${failed.map(({ name }) => name).join(", ")} failed: follow the advice above`);
+    return ok ? 0 : 1;
+  },
+};
+
+export const doctorCommands: readonly Command[] = [doctor];

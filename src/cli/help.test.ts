@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { commands } from "./commands.ts";
+import { helpText, usageFor } from "./help.ts";
+
+test("lists every command", () => {
+  const text = helpText([], commands);
+  for (const command of commands) expect(text).toContain(`vigil ${command.path.join(" ")} `);
+});
+
+test.each(commands.map((command) => [command.path.join(" "), command] as const))(
+  "documents %s with usage, options, examples and next steps",
+  (_, command) => {
+    const text = helpText(command.path, commands);
+    for (const { name, default: fallback } of command.options) {
+      expect(text).toContain(`--${name}`);
+      if (fallback !== undefined) expect(text).toContain(`default: ${fallback}`);
+    }
+    for (const name of ["--data-dir", "--json", "--help"]) expect(text).toContain(name);
+    expect(command.examples.length).toBeGreaterThanOrEqual(2);
+    expect(command.next.length).toBeGreaterThanOrEqual(1);
+    expect(text).toContain(`vigil ${command.path.join(" ")}`);
+  },
+);
+
+test("lists the commands of a group only", () => {
+  const text = helpText(["org"], commands);
+  expect(text).toContain("vigil org create");
+  expect(text).not.toContain("vigil integration");
+});
+
+test("marks what is required and what may be repeated", () => {
+  expect(usageFor(["org", "create"], commands)).toMatch(
+    /^usage: vigil org create --name N \[--slug S\].* \[--feature F\]\.\.\. /,
+  );
+  expect(usageFor(["integration", "enable"], commands)).toBe("usage: vigil integration enable ID [--json]");
+});
+
+test("has no two commands of one name, and no option named twice", () => {
+  expect(new Set(commands.map(({ path }) => path.join(" "))).size).toBe(commands.length);
+  for (const { options } of commands) {
+    expect(new Set(options.map(({ name }) => name)).size).toBe(options.length);
+  }
+});
