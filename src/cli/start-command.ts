@@ -47,7 +47,7 @@ const start: Command = {
     const { startService } = await import("../service.ts");
     const service = await startService(config, log);
     const { http, gateway, ops } = service;
-    if (service.firstStart) context.note(firstSteps.replace("BASE", http === "off" ? "http://127.0.0.1:8080" : http));
+    if (service.isEmpty) context.note(firstSteps.replace("BASE", http === "off" ? "http://127.0.0.1:8080" : http));
     const ready = args.has("json")
       ? JSON.stringify({ ready: true, http, gateway, ops })
       : `vigil ready http=${http} gateway=${gateway}`;
