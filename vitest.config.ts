@@ -1,5 +1,8 @@
 import { defineConfig } from "vitest/config";
 
+// Continuous integration wants the counts as data beside what people read.
+const json = process.env.VITEST_JSON;
+
 export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
@@ -8,6 +11,8 @@ export default defineConfig({
     pool: "forks",
     maxWorkers: 2,
     globalSetup: ["test/support/global-setup.ts"],
+    reporters: json ? ["default", "json"] : ["default"],
+    ...(json ? { outputFile: { json } } : {}),
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },

@@ -1,3 +1,4 @@
+import { createReadStream } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import fastifyStatic from "@fastify/static";
@@ -88,18 +89,21 @@ export function registerDocs(app: FastifyInstance, description: Record<string, u
     root: dirname(require.resolve("swagger-ui-dist/package.json")),
     prefix: `${root}/assets/swagger/`,
     index: false,
-    decorateReply: true,
+    decorateReply: false,
     allowedPath: (path) => /^\/?(swagger-ui\.css|swagger-ui-bundle\.js|favicon-32x32\.png)$/.test(path),
   });
-  app.get(`${root}/assets/redoc.standalone.js`, async (_request, reply) => {
-    const { file, folder } = redocBundle(require);
-    return reply.sendFile(file, folder);
-  });
+  app.get(`${root}/assets/redoc.standalone.js`, async (_request, reply) =>
+    reply
+      .type("text/javascript; charset=utf-8")
+      .header("Cache-Control", "public, max-age=3600")
+      .send(createReadStream(redocBundle(require))),
+  );
 }
 
 /** The build copies the bundle beside the program; run from source it is taken from the development dependency. */
-function redocBundle(require: NodeJS.Require): { file: string; folder: string } {
+function redocBundle(require: NodeJS.Require): string {
   const isBuilt = import.meta.filename.endsWith(".js");
-  if (isBuilt) return { file: "redoc.standalone.js", folder: join(import.meta.dirname, "../assets") };
-  return { file: "redoc.standalone.js", folder: dirname(require.resolve("redoc/bundles/redoc.standalone.js")) };
+  return isBuilt
+    ? join(import.meta.dirname, "../assets/redoc.standalone.js")
+    : require.resolve("redoc/bundles/redoc.standalone.js");
 }

@@ -1,0 +1,104 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+
+/** Starts and drives the program as an operator would. Imports nothing of the program. */
+const bin = resolve(import.meta.dirname, "../../bin/vigil");
+
+export interface Finished {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+type Environment = Record<string, string | undefined>;
+
+const environment = (extra: Environment): NodeJS.ProcessEnv => ({ ...process.env, DATABASE_URL: undefined, ...extra });
+
+export function runVigil(args: readonly string[], env: Environment = {}): Promise<Finished> {
+  return new Promise((done) => {
+    execFile(process.execPath, [bin, ...args], { env: environment(env) }, (error, stdout, stderr) => {
+      done({ code: error ? ((error.code as number | undefined) ?? null) : 0, stdout, stderr });
+    });
+  });
+}
+
+export async function vigilJson<T>(args: readonly string[], env: Environment = {}): Promise<T> {
+  const { code, stdout, stderr } = await runVigil([...args, "--json"], env);
+  if (code !== 0) throw new Error(`vigil ${args.join(" ")}: ${stderr}`);
+  return JSON.parse(stdout) as T;
+}
+
+export interface RunningVigil {
+  http: string;
+  ops: string;
+  process: ChildProcess;
+  stderr: () => string;
+  kill(signal: NodeJS.Signals): Promise<number | null>;
+}
+
+/** Resolves with the ready line; rejects with what the program said when it ends instead. */
+export function startVigil(args: readonly string[], env: Environment = {}): Promise<RunningVigil> {
+  const child = spawn(process.execPath, [bin, "start", "--json", "--port", "0", "--ops-port", "0", ...args], {
+    env: environment(env),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let stderr = "";
+  child.stderr?.on("data", (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
+  const ended = new Promise<number | null>((done) => child.on("exit", (code) => done(code)));
+  return new Promise((done, fail) => {
+    ended.then((code) => fail(new Error(`vigil ended with ${code}: ${stderr}`)));
+    createInterface({ input: child.stdout as NodeJS.ReadableStream }).once("line", (line) => {
+      const { http, ops } = JSON.parse(line) as { http: string; ops: string };
+      done({
+        http,
+        ops,
+        process: child,
+        stderr: () => stderr,
+        kill: (signal) => {
+          child.kill(signal);
+          return ended;
+        },
+      });
+    });
+  });
+}
+
+export interface Credentials {
+  id: string;
+  client_id: string;
+  client_secret: string;
+}
+
+/** An organization and an integration made on the command line. */
+export async function makeCredentials(
+  where: readonly string[],
+  env: Environment = {},
+  scopes = "all",
+): Promise<Credentials> {
+  const slug = `org-${Math.random().toString(36).slice(2, 10)}`;
+  await vigilJson(["org", "create", "--name", "Care Co", "--slug", slug, ...where], env);
+  return vigilJson<Credentials>(
+    ["integration", "create", "--org", slug, "--name", "App", "--scopes", scopes, ...where],
+    env,
+  );
+}
+
+export async function fetchTokenOf(http: string, { client_id, client_secret }: Credentials): Promise<string> {
+  const answer = await fetch(`${http}/o/token/`, {
+    method: "POST",
+    body: new URLSearchParams({ grant_type: "client_credentials", client_id, client_secret }),
+  });
+  const body = (await answer.json()) as { access_token: string };
+  if (answer.status !== 200) throw new Error(`no token: ${JSON.stringify(body)}`);
+  return body.access_token;
+}
+
+export async function tempFolder(): Promise<{ path: string; remove(): Promise<void> }> {
+  const path = await mkdtemp(join(tmpdir(), "vigil-acceptance-"));
+  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}
