@@ -122,16 +122,18 @@ test("explains itself", async () => {
 });
 
 test("answers wrong usage with code 2, the usage line and a suggestion", async () => {
-  await expectFailure(["orgg", "list"], 2, /did you mean org\?/);
-  await expectFailure(["org", "lst"], 2, /did you mean list\?/);
-  await expectFailure(["org", "create", "--nam", "x"], 2, /did you mean --name\?/);
-  await expectFailure(["org", "create"], 2, /--name is missing/);
-  await expectFailure(["org", "create", "--name", "x", "--feature", "telepathy"], 2, /telepathy/);
-  await expectFailure(["org", "create", "--name", "x", "--timezone", "Europe/Rom"], 2, /Europe\/Rom/);
-  await expectFailure(["org", "create", "--name", "x", "--locale", "tlh"], 2, /tlh/);
-  await expectFailure(["org", "create", "--name", "x", "--per-minute", "0"], 2, /per-minute/);
-  await expectFailure(["org", "create", "--name", "東京"], 2, /--slug/);
-  await expectFailure(["start", "--port", "http"], 2, /--port/);
+  await Promise.all([
+    expectFailure(["orgg", "list"], 2, /did you mean org\?/),
+    expectFailure(["org", "lst"], 2, /did you mean list\?/),
+    expectFailure(["org", "create", "--nam", "x"], 2, /did you mean --name\?/),
+    expectFailure(["org", "create"], 2, /--name is missing/),
+    expectFailure(["org", "create", "--name", "x", "--feature", "telepathy"], 2, /telepathy/),
+    expectFailure(["org", "create", "--name", "x", "--timezone", "Europe/Rom"], 2, /Europe\/Rom/),
+    expectFailure(["org", "create", "--name", "x", "--locale", "tlh"], 2, /tlh/),
+    expectFailure(["org", "create", "--name", "x", "--per-minute", "0"], 2, /per-minute/),
+    expectFailure(["org", "create", "--name", "東京"], 2, /--slug/),
+    expectFailure(["start", "--port", "http"], 2, /--port/),
+  ]);
 });
 
 test("creates, changes and lists organizations", async () => {
@@ -265,17 +267,20 @@ test("makes the webhook secret with the first URL and shows it once", async () =
   });
 });
 
-test.each([
-  ["http://hooks.example/", /https/],
-  ["https://user:pw@hooks.example/", /user name/],
-  ["https://hooks.example/#x", /fragment/],
-  ["https://127.0.0.1/", /not a public address/],
-  ["https://2130706433/", /127\.0\.0\.1/],
-  ["https://[::1]/", /not a public address/],
-  ["https://localhost/", /not a public address/],
-])("refuses the webhook URL %s", async (url, reason) => {
+test("refuses webhook URLs that are not https to a public address", async () => {
   const org = await makeOrganization();
-  await expectFailure(["integration", "create", "--org", org, "--name", "x", "--webhook-url", url], 1, reason);
+  const refused: [string, RegExp][] = [
+    ["http://hooks.example/", /https/],
+    ["https://user:pw@hooks.example/", /user name/],
+    ["https://hooks.example/#x", /fragment/],
+    ["https://127.0.0.1/", /not a public address/],
+    ["https://2130706433/", /127\.0\.0\.1/],
+    ["https://[::1]/", /not a public address/],
+    ["https://localhost/", /not a public address/],
+  ];
+  const create = ["integration", "create", "--org", org, "--name", "x", "--webhook-url"];
+  await Promise.all(refused.map(([url, reason]) => expectFailure([...create, url], 1, reason)));
+  expect(await vigilJson(["integration", "list", "--org", org])).toEqual([]);
 });
 
 test("rotates the client secret and keeps the old one for 24 hours by the clock", async () => {
@@ -460,3 +465,34 @@ test("examines the machine and the settings", async () => {
     taken.close();
   }
 });
+
+test.each(["SIGTERM", "SIGINT"] as const)(
+  "prints the ready line when the service runs, and stops at %s",
+  async (signal) => {
+    const ports = ["--port", "0", "--gateway-port", "0", "--ops-port", "0"];
+    const child = spawn(process.execPath, [binary, "start", ...ports, "--json"], {
+      env: { ...process.env, DATABASE_URL: database.url, VIGIL_DATA_DIR: dataDir },
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    const exited = new Promise<number | null>((resolve) => child.on("close", resolve));
+    let stdout = "";
+    const ready = new Promise<void>((resolve, reject) => {
+      child.stdout.on("data", (chunk) => {
+        stdout += chunk;
+        if (stdout.includes("\n")) resolve();
+      });
+      exited.then((code) => reject(new Error(`stopped with code ${code} before it was ready`)));
+    });
+    try {
+      await ready;
+      expect(JSON.parse(stdout)).toMatchObject({
+        ready: true,
+        http: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      });
+      child.kill(signal);
+      expect(await exited).toBe(0);
+    } finally {
+      child.kill("SIGKILL");
+    }
+  },
+);
