@@ -1,5 +1,5 @@
 import type { Tx } from "../db/database.ts";
-import type { Actor } from "../resources/audit/audit-store.ts";
+import type { Actor } from "../oauth/actor.ts";
 import { findIntegrationForOperator } from "../resources/organizations/integration-store.ts";
 import { type CommandContext, CommandError } from "./command.ts";
 import { withDatabase } from "./command-database.ts";

@@ -1,5 +1,5 @@
 import type { Db } from "../db/database.ts";
-import type { Actor } from "../resources/audit/audit-store.ts";
+import type { Actor } from "../oauth/actor.ts";
 import { findOrganizationBySlug, type Organization } from "../resources/organizations/organization-store.ts";
 import { CommandError } from "./command.ts";
 

@@ -1,6 +1,6 @@
 import type { Db } from "../db/database.ts";
+import { hashSecret } from "./client-secrets.ts";
 import type { Scope } from "./scopes.ts";
-import { hashSecret } from "./token-store.ts";
 
 export interface Client {
   integrationId: string;

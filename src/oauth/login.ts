@@ -1,7 +1,7 @@
 import type { Database, Db } from "../db/database.ts";
+import { hashSecret } from "./client-secrets.ts";
 import { blockedSeconds, recordFailure } from "./failed-attempts.ts";
 import { hashPassword, verifyPassword } from "./passwords.ts";
-import { hashSecret } from "./token-store.ts";
 
 /** Ten failures of one address book entry from one place; and a higher bound for one person from everywhere. */
 const perPlace = { kind: "login_place", failures: 10, windowSeconds: 900 } as const;

@@ -3,11 +3,12 @@ import type { Database } from "../db/database.ts";
 import { isUnavailable } from "../db/failures.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { RawBody } from "../lib/raw-body.ts";
+import { hashSecret } from "./client-secrets.ts";
 import { type Client, findClient } from "./client-store.ts";
 import { blockedSeconds, recordFailure } from "./failed-attempts.ts";
 import { OAuthError, readClientCredentials, readParameters } from "./oauth-request.ts";
 import { allScopes, isScope, type Scope } from "./scopes.ts";
-import { findTokenIdentity, hashSecret, issueToken, revokeToken } from "./token-store.ts";
+import { findTokenIdentity, issueToken, revokeToken } from "./token-store.ts";
 
 const clientLimit = { kind: "oauth_client", failures: 10, windowSeconds: 60 } as const;
 

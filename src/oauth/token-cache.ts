@@ -1,8 +1,9 @@
 import type { Database } from "../db/database.ts";
 import type { Listener } from "../db/listener.ts";
 import type { Clock } from "../lib/clock.ts";
+import { hashSecret } from "./client-secrets.ts";
 import { identityChannel } from "./identity-changes.ts";
-import { findTokenIdentity, hashSecret, type PartnerIdentity } from "./token-store.ts";
+import { findTokenIdentity, type PartnerIdentity } from "./token-store.ts";
 
 interface Entry {
   identity: PartnerIdentity;

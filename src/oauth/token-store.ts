@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import type { Db, Tx } from "../db/database.ts";
 import { randomToken } from "../lib/ids.ts";
+import { hashSecret } from "./client-secrets.ts";
 import { announceTokenRevoked } from "./identity-changes.ts";
 import type { Scope } from "./scopes.ts";
 
@@ -25,9 +25,6 @@ export interface OrganizationIdentity {
   perMinute: number;
   perHour: number;
 }
-
-/** 256 random bits need no salt and no slow hash: there is nothing to guess. */
-export const hashSecret = (secret: string): Buffer => createHash("sha256").update(secret).digest();
 
 export const partnerTokenPrefix = "pt_";
 

@@ -15,8 +15,6 @@ export interface AuditEntry {
   additionalData?: Record<string, unknown>;
 }
 
-export type { Actor };
-
 export const masked = "***";
 
 /** Fields that differ between two states of a record. An absent state is a create (before) or a delete (after). */

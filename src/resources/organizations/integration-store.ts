@@ -1,10 +1,11 @@
 import type { Db, Tx } from "../../db/database.ts";
 import { type Sql, sql } from "../../db/sql.ts";
 import { newUuid } from "../../lib/ids.ts";
+import type { Actor } from "../../oauth/actor.ts";
 import { hashSecret, newClientId, newClientSecret } from "../../oauth/client-secrets.ts";
 import { announceIdentityChange } from "../../oauth/identity-changes.ts";
 import type { Scope } from "../../oauth/scopes.ts";
-import { type Actor, type Changes, changesBetween, masked, recordAudit } from "../audit/audit-store.ts";
+import { type Changes, changesBetween, masked, recordAudit } from "../audit/audit-store.ts";
 import type { WebhookEventType } from "./webhook-event-types.ts";
 import { newWebhookSecret } from "./webhook-secret.ts";
 

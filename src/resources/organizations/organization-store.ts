@@ -1,8 +1,9 @@
 import type { Db, Tx } from "../../db/database.ts";
 import { violatedConstraint } from "../../db/failures.ts";
 import { sql } from "../../db/sql.ts";
+import type { Actor } from "../../oauth/actor.ts";
 import { announceIdentityChange } from "../../oauth/identity-changes.ts";
-import { type Actor, changesBetween, recordAudit } from "../audit/audit-store.ts";
+import { changesBetween, recordAudit } from "../audit/audit-store.ts";
 import type { Locale, OrganizationFeature } from "./organization-settings.ts";
 
 export interface OrganizationSettings {

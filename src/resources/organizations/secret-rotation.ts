@@ -1,6 +1,7 @@
 import type { Tx } from "../../db/database.ts";
+import type { Actor } from "../../oauth/actor.ts";
 import { hashSecret, newClientSecret, secretOverlapMs } from "../../oauth/client-secrets.ts";
-import { type Actor, masked } from "../audit/audit-store.ts";
+import { masked } from "../audit/audit-store.ts";
 import { type Integration, lockIntegration, recordIntegrationChange } from "./integration-store.ts";
 import { newWebhookSecret } from "./webhook-secret.ts";
 

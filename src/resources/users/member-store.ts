@@ -1,9 +1,10 @@
 import type { Tx } from "../../db/database.ts";
 import { newUuid } from "../../lib/ids.ts";
 import { searchText } from "../../lib/search-text.ts";
+import type { Actor } from "../../oauth/actor.ts";
 import { announceIdentityChange } from "../../oauth/identity-changes.ts";
 import { type MemberRole, roleLabel, roleNumbers } from "../../oauth/roles.ts";
-import { type Actor, type Changes, masked, recordAudit } from "../audit/audit-store.ts";
+import { type Changes, masked, recordAudit } from "../audit/audit-store.ts";
 
 export interface NewMember {
   /** In lower case. */
