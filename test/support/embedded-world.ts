@@ -1,15 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import {
-  chmodSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  realpathSync,
-  rmSync,
-} from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -69,13 +60,21 @@ class Child {
   }
 }
 
+/** How a child process differs from this one. */
+interface ChildOptions {
+  uid?: number;
+  gid?: number;
+  /** A command that runs the command behind it. */
+  prefix?: string[];
+  script?: string;
+}
+
 /**
- * A data folder in a temporary place, with everything that is started on it. All is gone at the end of the test.
+ * A data folder in a temporary place that only we may enter, with everything that is started on it. All is gone at the end of the test.
  * A copy of a stopped world's cluster saves the second that initdb takes.
  */
 export function makeWorld(name = "data", template?: { root: string }) {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "vigil-embedded-")));
-  chmodSync(base, 0o755);
   const dataDir = join(base, name);
   const root = join(dataDir, "postgres");
   const cluster = join(root, "cluster");
@@ -87,8 +86,9 @@ export function makeWorld(name = "data", template?: { root: string }) {
   const servers: EmbeddedServer[] = [];
   const children: ChildProcess[] = [];
 
-  const spawnUnready = (purpose: string, account: { uid?: number; gid?: number } = {}, prefix: string[] = []) => {
-    const [command = "", ...args] = [...prefix, process.execPath, "--import", "tsx", childScript, dataDir, purpose];
+  const spawnUnready = (purpose: string, options: ChildOptions = {}) => {
+    const { prefix = [], script = childScript, ...account } = options;
+    const [command = "", ...args] = [...prefix, process.execPath, "--import", "tsx", script, dataDir, purpose];
     const child = spawn(command, args, { ...account, stdio: ["pipe", "pipe", "inherit"] });
     children.push(child);
     return { process: child, kill: () => child.kill("SIGKILL") };
@@ -96,9 +96,10 @@ export function makeWorld(name = "data", template?: { root: string }) {
   /** The pids whose command line or working folder is in this world, as far as PostgreSQL is concerned. */
   const processes = () => listProcesses().filter(({ pid, text }) => pid !== process.pid && isServer(pid, text));
   const isServer = (pid: number, text: string) =>
-    text.includes(`vigil-postgres\0${run}`) || text.includes(`-D\0${root}`) || folderOf(pid)?.startsWith(root) === true;
+    text.includes(`vigil.cluster=${cluster}\0`) || folderOf(pid)?.startsWith(root) === true;
   const findPostmasterPid = () =>
-    processes().find(({ text }) => text.includes(`-D\0${cluster}\0`) && !text.includes("vigil-postgres\0"))?.pid;
+    processes().find(({ text }) => text.includes(`vigil.cluster=${cluster}\0`) && !text.includes("vigil-postgres\0"))
+      ?.pid;
 
   return {
     base,
@@ -126,12 +127,8 @@ export function makeWorld(name = "data", template?: { root: string }) {
       servers.push(server);
       return server;
     },
-    spawn: async (
-      purpose: "service" | "command",
-      account: { uid?: number; gid?: number } = {},
-      prefix: string[] = [],
-    ) => {
-      const { process: child } = spawnUnready(purpose, account, prefix);
+    spawn: async (purpose: "service" | "command", options: ChildOptions = {}) => {
+      const { process: child } = spawnUnready(purpose, options);
       const lines = createInterface({ input: child.stdout ?? process.stdin });
       const [line] = (await once(lines, "line")) as [string];
       const answer = JSON.parse(line) as EmbeddedConnection | { error: string };
