@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   statSync,
   writeFileSync,
 } from "node:fs";
@@ -276,6 +277,23 @@ describe.concurrent("the embedded server", () => {
     for (const folder of ["", "private", "private/below"]) {
       expect(statSync(join(world.base, folder))).toMatchObject({ uid: 0, mode: 0o40700 });
     }
+  });
+
+  test.runIf(isRootOnLinux)("runs a checkout that only root may enter, on a data folder like it", async () => {
+    await using world = makeWorld("private/data", template);
+    chmodSync(world.base, 0o755);
+    chmodSync(join(world.base, "private"), 0o700);
+    const script = world.copyCheckout("private/checkout");
+    const shared = () => readdirSync(world.base).filter((name) => name.startsWith("vigil-postgres-"));
+    for (const purpose of ["service", "command"] as const) {
+      const child = await world.spawn(purpose, { script, prefix: ["env", `TMPDIR=${world.base}`] });
+      expect(await query(child.connection, "select 1 as one")).toEqual([{ one: 1 }]);
+      expect(readlinkSync(`/proc/${world.postmasterPid()}/exe`)).toBe(
+        join(world.base, shared()[0] ?? "", "native/bin/postgres"),
+      );
+      await child.release();
+    }
+    expect(shared()).toHaveLength(1);
   });
 
   test("says what is wrong with a cluster", async () => {

