@@ -23,8 +23,8 @@ beforeAll(async () => {
 });
 afterAll(() => template[Symbol.asyncDispose]());
 
-// Each has a world of its own, and most of the time is spent waiting.
-describe.concurrent("the embedded server", () => {
+// Each has a world of its own, and most of the time is spent waiting. A busy disk makes a start ten times as long.
+describe.concurrent("the embedded server", { timeout: 120_000 }, () => {
   test("starts on an empty folder, stops on release, and starts again with its rows", async () => {
     await using world = makeWorld();
     const first = await world.open("command");

@@ -33,7 +33,7 @@ export async function query(connection: EmbeddedConnection, sql: string): Promis
 
 /** Waits until the condition holds; an error counts as not yet. */
 export async function until(what: string, condition: () => unknown): Promise<void> {
-  for (const limit = Date.now() + 15_000; ; await new Promise((done) => setTimeout(done, 10))) {
+  for (const limit = Date.now() + 60_000; ; await new Promise((done) => setTimeout(done, 10))) {
     const result = await Promise.resolve()
       .then(condition)
       .catch(() => false);
