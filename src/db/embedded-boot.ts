@@ -49,8 +49,22 @@ export async function bootServer(
   for (;;) {
     clearStaleFiles(layout, socketDir);
     const before = logSize(layout.log);
-    const listen = await listenSettings(transport);
-    const launch = await startLauncher(layout, [binaries.postgres, "-D", layout.cluster, ...flags(listen)]);
+    const port = transport.kind === "socket" ? 5432 : (transport.port ?? (await freePort()));
+    const launch = await startLauncher(layout, {
+      socketDir,
+      command: ({ cluster, sockets }) => [
+        binaries.postgres,
+        "-D",
+        cluster,
+        ...flags({
+          port,
+          listen_addresses: socketDir === undefined ? "127.0.0.1" : "",
+          unix_socket_directories: socketDir === undefined ? "" : sockets,
+          "vigil.cluster": layout.cluster,
+          "vigil.sockets": socketDir ?? "",
+        }),
+      ],
+    });
     const postmaster = await untilReady(layout, launch.ended, log);
     if (postmaster) return { hold: launch.hold, postmaster };
     launch.hold.close();
@@ -93,13 +107,6 @@ function ownSocketFolder({ run, account }: Layout, folder: string): string {
     throw new EmbeddedServerError(`${folder} is not a private folder of uid ${uid}; remove it and start again`);
   }
   return folder;
-}
-
-async function listenSettings(transport: Transport): Promise<Record<string, string | number>> {
-  if (transport.kind === "socket") {
-    return { listen_addresses: "", unix_socket_directories: transport.folder, port: 5432 };
-  }
-  return { listen_addresses: "127.0.0.1", unix_socket_directories: "", port: transport.port ?? (await freePort()) };
 }
 
 function freePort(): Promise<number> {

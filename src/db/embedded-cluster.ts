@@ -1,15 +1,13 @@
-import { execFile } from "node:child_process";
-import { existsSync, lchownSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { existsSync, lchownSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { promisify } from "node:util";
 import { randomToken } from "../lib/ids.ts";
 import type { Logger } from "../lib/logger.ts";
 import { EmbeddedServerError } from "./embedded-error.ts";
+import { handOver } from "./embedded-handover.ts";
 import type { Layout } from "./embedded-layout.ts";
 import type { PgBinaries } from "./pg-binaries.ts";
-
-const execFileAsync = promisify(execFile);
 
 /** Kept inside the cluster, so that the two come and go together. */
 const passwordFile = "vigil-password";
@@ -42,9 +40,11 @@ export async function prepareCluster(layout: Layout, binaries: PgBinaries, log: 
 async function createCluster(layout: Layout, binaries: PgBinaries): Promise<void> {
   const draft = join(layout.root, `cluster.new-${process.pid}-${randomToken(6)}`);
   const password = `${draft}.password`;
-  writeFileSync(password, randomToken(24), { mode: 0o600, flag: "wx" });
-  if (layout.account) lchownSync(password, layout.account.uid, layout.account.gid);
   try {
+    mkdirSync(draft, { mode: 0o700 });
+    writeFileSync(password, randomToken(24), { mode: 0o600, flag: "wx" });
+    const { account } = layout;
+    if (account) for (const path of [draft, password]) lchownSync(path, account.uid, account.gid);
     await runInitdb(layout, binaries, draft, password);
     await rename(password, join(draft, passwordFile));
     await rename(draft, layout.cluster);
@@ -55,35 +55,43 @@ async function createCluster(layout: Layout, binaries: PgBinaries): Promise<void
 }
 
 async function runInitdb(layout: Layout, binaries: PgBinaries, draft: string, password: string): Promise<void> {
+  const handed = handOver(layout, { draft, password });
   // The socket needs no password, its folder lets only the server's own user (and root) in.
-  const access = ["--username=vigil", "--auth-local=trust", "--auth-host=scram-sha-256", `--pwfile=${password}`];
+  const access = ["--username=vigil", "--auth-local=trust", "--auth-host=scram-sha-256"];
   const text = ["--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"];
-  try {
-    await execFileAsync(binaries.initdb, ["-D", draft, ...access, ...text], {
-      ...layout.account,
-      cwd: "/",
-      env: serverEnvironment(),
-    });
-  } catch (error) {
-    throw explainInitdb(error, layout, binaries);
-  }
+  const files = ["-D", handed.paths.draft, `--pwfile=${handed.paths.password}`];
+  const child = spawn(binaries.initdb, [...files, ...access, ...text], {
+    ...layout.account,
+    cwd: layout.root,
+    env: serverEnvironment(),
+    stdio: ["ignore", "ignore", "pipe", ...handed.descriptors],
+  });
+  handed.close();
+  let complaint = "";
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    complaint += text;
+  });
+  const failure = await new Promise<Error | undefined>((done) => {
+    child.once("error", done);
+    child.once("close", (code, signal) =>
+      done(code === 0 ? undefined : new Error(`initdb ended with ${signal ?? code}`)),
+    );
+  });
+  if (failure) throw explainInitdb(complaint.trim(), failure, layout, binaries);
 }
 
-function explainInitdb(error: unknown, layout: Layout, binaries: PgBinaries): EmbeddedServerError {
-  const text = error instanceof Error && "stderr" in error ? String(error.stderr).trim() : "";
+function explainInitdb(text: string, cause: Error, layout: Layout, binaries: PgBinaries): EmbeddedServerError {
   if (/no space left|disk quota/i.test(text)) {
-    return new EmbeddedServerError(`the disk of ${layout.dataDir} is full; free some space and start again`, {
-      cause: error,
-    });
+    return new EmbeddedServerError(`the disk of ${layout.dataDir} is full; free some space and start again`, { cause });
   }
   if (text === "") {
     return new EmbeddedServerError(
       `${binaries.initdb} does not run on this system (musl systems such as Alpine are not supported); use a PostgreSQL server of your own`,
-      { cause: error },
+      { cause },
     );
   }
   const reason = text.split("\n").find((line) => line.includes("error:")) ?? text.split("\n")[0];
-  return new EmbeddedServerError(`the database could not be created in ${layout.root}: ${reason}`, { cause: error });
+  return new EmbeddedServerError(`the database could not be created in ${layout.root}: ${reason}`, { cause });
 }
 
 async function removeDrafts(layout: Layout, log: Logger): Promise<void> {

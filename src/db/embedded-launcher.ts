@@ -15,22 +15,23 @@ import { promisify } from "node:util";
 import { randomToken } from "../lib/ids.ts";
 import { serverEnvironment } from "./embedded-cluster.ts";
 import { errorCode } from "./embedded-error.ts";
+import { handOver } from "./embedded-handover.ts";
 import type { Layout } from "./embedded-layout.ts";
 import { openLog } from "./embedded-log.ts";
 import { pause } from "./embedded-process.ts";
 
 const { O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
 
-// Arguments: the pipe, the cluster, the pid of a running server or nothing, the command that starts one.
+// Runs in the folder of the pipe. Arguments: the name of the pipe, the cluster, the pid of a running server or nothing, the command that starts one.
 // SIGINT is sent again and again because a server that is just being started still ignores it. The pid is trusted while
 // the launcher waits for it as its child, afterwards only if the server's own file still names it.
 const script = `
 trap '' HUP INT TERM
 hold=$1 cluster=$2 server=$3 launcher=
 shift 3
-exec 3<&0 </dev/null
+exec 9<&0 </dev/null
 if [ -z "$server" ]; then
-  "$@" 3<&- &
+  "$@" 9<&- &
   server=$! launcher=$$
 fi
 is_ours() {
@@ -40,13 +41,13 @@ is_ours() {
 watch() {
   exec 2>/dev/null
   while :; do
-    while read -r _ <&3; do :; done
+    while read -r _ <&9; do :; done
     mv "$hold" "$hold.closed" || break
-    read -r _ <&3 || break
+    read -r _ <&9 || break
     mv "$hold.closed" "$hold"
   done
   while is_ours && kill -INT "$server"; do
-    exec 3<&-
+    exec 9<&-
     rm -f "$hold.closed"
     sleep 0.2 || sleep 1
   done
@@ -54,7 +55,7 @@ watch() {
 if [ -z "$launcher" ]; then watch; exit; fi
 watch &
 watcher=$!
-exec 3<&-
+exec 9<&-
 wait "$server"
 status=$?
 kill -KILL "$watcher"
@@ -130,11 +131,21 @@ export interface Launch {
   ended: Promise<void>;
 }
 
-/** Starts a launcher, with a command to start the server or for one that runs (its pid). The caller has the start lock. */
-export async function startLauncher(layout: Layout, target: readonly string[] | number): Promise<Launch> {
+/** A server that is to be started. The command gets the folders under the names that they have for the server. */
+export interface ServerStart {
+  socketDir: string | undefined;
+  command(paths: { cluster: string; sockets: string }): string[];
+}
+
+/** Starts a launcher, for a server to start or for one that runs (its pid). The caller has the start lock. */
+export async function startLauncher(layout: Layout, target: ServerStart | number): Promise<Launch> {
   for (const name of holdNames(layout.run)) rmSync(join(layout.run, name), { force: true });
-  const path = join(layout.run, `hold-${Date.now().toString(36)}${randomToken(3)}`);
-  await promisify(execFile)("mkfifo", ["-m", "600", path], { ...layout.account, cwd: "/" });
+  const name = `hold-${Date.now().toString(36)}${randomToken(3)}`;
+  const path = join(layout.run, name);
+  // A child changes into its folder before it changes its user: the name alone leads past closed parents.
+  await promisify(execFile)("mkfifo", ["-m", "600", name], { ...layout.account, cwd: layout.run });
+  const start = typeof target === "number" ? undefined : target;
+  const handed = handOver(layout, { cluster: layout.cluster, sockets: start?.socketDir ?? layout.run });
   // Both ends are open before the launcher exists: should we be killed at any moment from here, it reads the end of the file.
   // The first reader only keeps the other two from blocking.
   const opener = openSync(path, O_RDONLY | O_NONBLOCK);
@@ -142,15 +153,17 @@ export async function startLauncher(layout: Layout, target: readonly string[] | 
   const reader = openSync(path, O_RDONLY);
   closeSync(opener);
   const log = openLog(layout);
-  const [server, command] = typeof target === "number" ? [String(target), []] : ["", target];
-  const child = spawn("/bin/sh", ["-c", script, "vigil-postgres", path, layout.cluster, server, ...command], {
+  const server = start ? start.command(handed.paths) : [];
+  const args = [name, handed.paths.cluster, start ? "" : String(target), ...server];
+  const child = spawn("/bin/sh", ["-c", script, "vigil-postgres", ...args], {
     ...layout.account,
-    cwd: "/",
+    cwd: layout.run,
     // Its own session: Ctrl-C in the terminal reaches us, not the server that we still need in order to stop cleanly.
     detached: true,
-    stdio: [reader, log, log],
+    stdio: [reader, log, log, ...handed.descriptors],
     env: serverEnvironment(),
   });
+  handed.close();
   const ended = new Promise<void>((done) => child.once("exit", () => done()).once("error", () => done()));
   child.unref();
   closeSync(reader);

@@ -26,10 +26,12 @@ export interface Layout {
   run: string;
   log: string;
   account: Account | undefined;
+  /** The server gets its folders as descriptors, because its account may be unable to reach them. */
+  handsOver: boolean;
 }
 
 /** Creates the folders, each for the eyes of the server's user only. */
-export function prepareLayout(wantedDir: string): Layout {
+export function prepareLayout(wantedDir: string, platform: string = process.platform): Layout {
   const wanted = resolve(wantedDir);
   const firstCreated = mkdirSync(wanted, { recursive: true });
   const dataDir = realpathSync(wanted);
@@ -37,7 +39,8 @@ export function prepareLayout(wantedDir: string): Layout {
   const root = realPath(join(dataDir, "postgres"));
   const layout = { dataDir, root, cluster: realPath(join(root, "cluster")), run: join(root, "run") };
   const account = process.getuid?.() === 0 ? chooseAccount(layout.cluster, dataDir) : undefined;
-  if (account) {
+  const handsOver = account !== undefined && platform === "linux";
+  if (account && !handsOver) {
     if (firstCreated) letPass(realpathSync(firstCreated), dataDir);
     const blocked = findBlockedFolder(dataDir, account);
     if (blocked) {
@@ -54,7 +57,7 @@ export function prepareLayout(wantedDir: string): Layout {
     chmodSync(folder, 0o700);
   }
   if (existsSync(layout.cluster)) requireOwner(layout.cluster, owner, root);
-  return { ...layout, log: join(layout.run, "postgres.log"), account };
+  return { ...layout, log: join(layout.run, "postgres.log"), account, handsOver };
 }
 
 const realPath = (path: string): string => (existsSync(path) ? realpathSync(path) : path);

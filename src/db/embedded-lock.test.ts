@@ -12,7 +12,7 @@ let layout: Layout;
 
 beforeEach(() => {
   run = mkdtempSync(join(tmpdir(), "vigil-lock-"));
-  layout = { dataDir: run, root: run, cluster: run, run, log: run, account: undefined };
+  layout = { dataDir: run, root: run, cluster: run, run, log: run, account: undefined, handsOver: false };
 });
 afterEach(() => rmSync(run, { recursive: true, force: true }));
 

@@ -2,8 +2,9 @@ import { closeSync, constants, openSync, readdirSync, readFileSync, rmSync, writ
 import { join } from "node:path";
 import { readClusterPassword } from "./embedded-cluster.ts";
 import { EmbeddedServerError, errorCode } from "./embedded-error.ts";
+import { isHandedPath } from "./embedded-handover.ts";
 import type { Layout } from "./embedded-layout.ts";
-import { pause, processBirth, servesCluster } from "./embedded-process.ts";
+import { ownSetting, pause, processBirth, servesCluster } from "./embedded-process.ts";
 
 /** Fits the client configuration of pg; the host may be the folder of a Unix socket. */
 export interface EmbeddedConnection {
@@ -29,7 +30,9 @@ export function findPostmaster(layout: Layout): Postmaster | undefined {
   if (!Number.isSafeInteger(pid) || pid <= 0 || !servesCluster(pid, layout.cluster)) return undefined;
   const word = lines[7]?.trim();
   const status = word === "ready" || word === "stopping" ? word : "starting";
-  return { pid, port: Number(lines[3]), socketDir: lines[4] || undefined, status };
+  const named = lines[4] ?? "";
+  const socketDir = isHandedPath(named) ? ownSetting(pid, "vigil.sockets") : named;
+  return { pid, port: Number(lines[3]), socketDir: socketDir || undefined, status };
 }
 
 /** How to reach a running server, whoever started it and however it listens. */

@@ -25,15 +25,17 @@ export function servesCluster(pid: number, cluster: string): boolean {
   } catch (error) {
     // Root without CAP_SYS_PTRACE, as in a container, may not look at another user's cwd. The command line is open to all.
     const isHidden = errorCode(error) === "EACCES" || errorCode(error) === "EPERM";
-    return isHidden && commandLine(pid).includes(cluster);
+    return isHidden && ownSetting(pid, "vigil.cluster") === cluster;
   }
 }
 
-function commandLine(pid: number): string[] {
+/** The server's command line names its real folders in settings of our own, because it may know them as descriptors only. */
+export function ownSetting(pid: number, name: "vigil.cluster" | "vigil.sockets"): string | undefined {
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+    const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+    return words.find((word) => word.startsWith(`${name}=`))?.slice(name.length + 1);
   } catch {
-    return [];
+    return undefined;
   }
 }
 

@@ -1,17 +1,23 @@
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import {
   accessSync,
   chmodSync,
   chownSync,
   constants,
   existsSync,
+  lstatSync,
   readdirSync,
   readFileSync,
+  realpathSync,
+  type Stats,
   statSync,
   symlinkSync,
 } from "node:fs";
-import { cp, rename, rm } from "node:fs/promises";
+import { cp, mkdtemp, rename, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { tmpdir } from "node:os";
+import { dirname, join, relative } from "node:path";
 import { EmbeddedServerError, errorCode } from "./embedded-error.ts";
 import { type Account, allows, findBlockedFolder } from "./embedded-layout.ts";
 
@@ -41,23 +47,29 @@ export function findBinariesPackage(platform: string = process.platform, arch: s
 }
 
 /**
- * Makes the binaries ready to run for the account, from the package itself where possible. They are copied once into
- * `copyTo` when the account cannot reach them (a private home) or the package can be neither run nor completed.
- * The caller holds the start lock.
+ * Makes the binaries ready to run for the account, from the package itself where possible. They are copied once when the
+ * account cannot reach them (a private home) or the package can be neither run nor completed: into `copyTo`, or into a
+ * shared place if the account cannot reach that either. The caller holds the start lock of `copyTo`.
  */
 export async function prepareBinaries(
   packageDir: string,
   copyTo: string,
   account: Account | undefined,
+  sharedPlaces: readonly string[] = [tmpdir(), "/var/tmp"],
 ): Promise<PgBinaries> {
   const { version } = JSON.parse(readFileSync(join(packageDir, "package.json"), "utf8")) as { version: string };
-  const isReady = canRun(join(packageDir, "native"), account) && completeLinks(packageDir);
-  const folder = isReady ? packageDir : join(copyTo, `bin-${version}`);
-  if (!isReady && !existsSync(folder)) await copyPackage(packageDir, folder, account);
+  const folder = isReady(packageDir, account)
+    ? packageDir
+    : account && findBlockedFolder(copyTo, account)
+      ? await findSharedCopy(packageDir, version, account, sharedPlaces)
+      : await findOwnCopy(packageDir, join(copyTo, `bin-${version}`), account);
   const bin = join(folder, "native", "bin");
   const major = version.split(".")[0] ?? version;
   return { initdb: join(bin, "initdb"), postgres: join(bin, "postgres"), version, major };
 }
+
+const isReady = (packageDir: string, account: Account | undefined): boolean =>
+  canRun(join(packageDir, "native"), account) && completeLinks(packageDir);
 
 const entryPoints = ["bin/initdb", "bin/postgres"];
 const samples = [...entryPoints, "lib/postgresql", "share/postgresql/postgres.bki"];
@@ -66,6 +78,7 @@ function canRun(native: string, account: Account | undefined): boolean {
   return samples.every((name) => {
     const path = join(native, name);
     const mustRun = !name.startsWith("share");
+    if (!existsSync(path)) return false;
     if (account) {
       if (findBlockedFolder(dirname(path), account)) return false;
       return allows(statSync(path), account, mustRun ? 0o5 : 0o4);
@@ -97,17 +110,103 @@ function completeLinks(packageDir: string): boolean {
   return true;
 }
 
-async function copyPackage(packageDir: string, folder: string, account: Account | undefined): Promise<void> {
+async function findOwnCopy(packageDir: string, folder: string, account: Account | undefined): Promise<string> {
+  if (existsSync(folder)) return folder;
   const draft = `${folder}.new`;
   await rm(draft, { recursive: true, force: true });
-  await cp(packageDir, draft, { recursive: true, verbatimSymlinks: true });
-  for (const name of entryPoints) chmodSync(join(draft, "native", name), 0o755);
-  if (!completeLinks(draft)) throw new EmbeddedServerError(`no symbolic links can be made in ${dirname(folder)}`);
+  await copyPackage(packageDir, draft);
   if (account) {
-    chownSync(draft, account.uid, account.gid);
-    for (const entry of readdirSync(draft, { recursive: true, withFileTypes: true })) {
-      if (!entry.isSymbolicLink()) chownSync(join(entry.parentPath, entry.name), account.uid, account.gid);
+    for (const { path, stat } of contentsOf(draft)) {
+      if (!stat.isSymbolicLink()) chownSync(path, account.uid, account.gid);
     }
   }
   await rename(draft, folder);
+  return folder;
+}
+
+/** Root's copy for the servers of all data folders, in a place where others may write but not touch what is root's. */
+async function findSharedCopy(
+  packageDir: string,
+  version: string,
+  account: Account,
+  places: readonly string[],
+): Promise<string> {
+  const name = `vigil-postgres-${version}-${digestOf(packageDir)}`;
+  const failures: unknown[] = [];
+  for (const place of places) {
+    try {
+      const folder = join(realpathSync(place), name);
+      if (!isSafe(dirname(folder), account)) continue;
+      if (isRoots(folder) && !isReady(folder, account)) await rm(folder, { recursive: true });
+      if (!existsSync(folder)) await shareCopy(packageDir, folder);
+      if (isRoots(folder) && isReady(folder, account) && mayExecute(folder, account)) return folder;
+    } catch (error) {
+      // The place is missing, full or read-only; the next one may do.
+      failures.push(error);
+    }
+  }
+  throw new EmbeddedServerError(
+    `PostgreSQL runs as uid ${account.uid}, which cannot reach ${packageDir}, and no copy for it can be kept in ${places.join(" or ")}; install Vigil in a folder that others may enter, or set TMPDIR to one`,
+    { cause: new AggregateError(failures) },
+  );
+}
+
+/** The same name means the same files, so an upgrade never runs on what an earlier installation has left. */
+function digestOf(packageDir: string): string {
+  const hash = createHash("sha256");
+  for (const { path, stat } of contentsOf(packageDir)) {
+    if (!stat.isFile()) continue;
+    hash.update(`${relative(packageDir, path)}\0${stat.size}\0`).update(readFileSync(path));
+  }
+  return hash.digest("hex").slice(0, 16);
+}
+
+/** Everybody may enter, and nobody but root can replace what root has put there. */
+function isSafe(place: string, account: Account): boolean {
+  const stat = statSync(place);
+  const isGuarded = stat.uid === 0 && ((stat.mode & 0o022) === 0 || (stat.mode & 0o1000) !== 0);
+  const parent = dirname(place);
+  return isGuarded && allows(stat, account, 0o1) && (parent === place || isSafe(parent, account));
+}
+
+/** Anybody can put something under this name into a shared place before us. */
+function isRoots(folder: string): boolean {
+  const stat = lstatSync(folder, { throwIfNoEntry: false });
+  return stat?.isDirectory() === true && stat.uid === 0 && (stat.mode & 0o7777) === 0o755;
+}
+
+/** The place may be mounted with noexec. Whatever else keeps PostgreSQL from running is explained by initdb. */
+function mayExecute(folder: string, account: Account): boolean {
+  const { error } = spawnSync(join(folder, "native", "bin", "postgres"), ["--version"], { ...account, cwd: "/" });
+  return errorCode(error) !== "EACCES";
+}
+
+async function shareCopy(packageDir: string, folder: string): Promise<void> {
+  const draft = await mkdtemp(`${folder}.new-`);
+  try {
+    await copyPackage(packageDir, draft);
+    for (const { path, stat } of contentsOf(draft).reverse()) {
+      if (stat.isDirectory()) chmodSync(path, 0o755);
+      // The sticky bit of a file has one meaning: systemd does not clear it away after some days without use.
+      if (stat.isFile()) chmodSync(path, stat.mode & 0o111 ? 0o1755 : 0o1644);
+    }
+    await rename(draft, folder);
+  } catch (error) {
+    // The server of another data folder was faster.
+    if (errorCode(error) !== "ENOTEMPTY" && errorCode(error) !== "EEXIST") throw error;
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+}
+
+async function copyPackage(packageDir: string, draft: string): Promise<void> {
+  await cp(packageDir, draft, { recursive: true, verbatimSymlinks: true });
+  for (const name of entryPoints) chmodSync(join(draft, "native", name), 0o755);
+  if (!completeLinks(draft)) throw new EmbeddedServerError(`no symbolic links can be made in ${dirname(draft)}`);
+}
+
+/** The folder itself and all that is in it, in a fixed order, parents first. */
+function contentsOf(folder: string): { path: string; stat: Stats }[] {
+  const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).sort();
+  return ["", ...names].map((name) => ({ path: join(folder, name), stat: lstatSync(join(folder, name)) }));
 }

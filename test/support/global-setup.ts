@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDatabase } from "../../src/db/database.ts";
@@ -18,7 +18,6 @@ export async function setup(): Promise<() => Promise<void>> {
   let close = async (): Promise<void> => undefined;
   if (!url) {
     const dataDir = await mkdtemp(join(tmpdir(), "vigil-test-"));
-    await chmod(dataDir, 0o755);
     const server = await openEmbeddedServer({ dataDir, log, purpose: "command" });
     const { host, port, user, database } = server.connection;
     url = `postgresql://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
