@@ -64,7 +64,7 @@ const renderText = (texts: MailTexts, { paragraphs, action, link, expires, foote
   [
     texts.greeting,
     ...paragraphs,
-    `${action}:\n${link}`,
+    `${action}\n${link}`,
     ...(expires === undefined ? [] : [expires]),
     texts.unexpected,
     `-- \n${footer}\n`,
