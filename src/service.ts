@@ -15,6 +15,7 @@ import { randomToken } from "./lib/ids.ts";
 import { Lifecycle, repeat } from "./lib/lifecycle.ts";
 import type { Logger } from "./lib/logger.ts";
 import { Metrics } from "./lib/metrics.ts";
+import { startMailSender } from "./mail/mail-sender.ts";
 import { deleteOldFailures } from "./oauth/failed-attempts.ts";
 import { makeDecoyHash } from "./oauth/login.ts";
 import { loadSessionKey } from "./oauth/session-tokens.ts";
@@ -77,26 +78,36 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   });
   lifecycle.add("ops server", () => ops.close());
 
+  // Every part names its channels before the listener starts.
+  const listener = new Listener(db, log);
+  lifecycle.add("listener", () => listener.close());
+
   if (config.roles.includes("worker")) {
     for (const stop of startPeriodicWork(db, clock, log)) lifecycle.add("periodic work", stop);
+    const { smtpUrl, mailFrom: from } = config;
+    const folder = join(config.dataDir, "mail");
+    const mails = startMailSender({ db, clock, log, listener, metrics, smtpUrl, from, folder });
+    lifecycle.add("mail sender", () => mails.close());
   }
 
-  let http = "off";
+  let callers: { tokens: TokenCache; rateLimiter: RateLimiter } | undefined;
   if (config.roles.includes("api")) {
-    const listener = new Listener(db, log);
     const tokens = new TokenCache(db, listener, clock);
     const rateLimiter = new RateLimiter({ db, clock, listener, log });
-    await listener.start();
-    lifecycle.add("listener", () => listener.close());
     lifecycle.add("rate limiter", () => rateLimiter.close());
+    callers = { tokens, rateLimiter };
+  }
+  await listener.start();
+
+  let http = "off";
+  if (callers) {
     const app = buildApp({
       db,
       clock,
       log,
       metrics,
       catalog,
-      tokens,
-      rateLimiter,
+      ...callers,
       sessionKey: await loadSessionKey(db, clock.now()),
       decoyHash: await makeDecoyHash(randomToken(24)),
       baseUrl: () => config.baseUrl ?? http,
