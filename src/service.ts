@@ -10,11 +10,13 @@ import { migrate } from "./db/migrate.ts";
 import { maintainPartitions, type PartitionedTable } from "./db/partitions.ts";
 import { deleteOldIdempotencyKeys } from "./http/idempotency.ts";
 import { RateLimiter } from "./http/rate-limit.ts";
+import { deleteEndedWindows } from "./http/rate-limit-store.ts";
 import { type Clock, makeClock } from "./lib/clock.ts";
 import { randomToken } from "./lib/ids.ts";
 import { Lifecycle, repeat } from "./lib/lifecycle.ts";
 import type { Logger } from "./lib/logger.ts";
 import { Metrics } from "./lib/metrics.ts";
+import { startMailSender } from "./mail/mail-sender.ts";
 import { deleteOldFailures } from "./oauth/failed-attempts.ts";
 import { makeDecoyHash } from "./oauth/login.ts";
 import { loadSessionKey } from "./oauth/session-tokens.ts";
@@ -77,18 +79,29 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   });
   lifecycle.add("ops server", () => ops.close());
 
+  // Every part names its channels before the listener starts.
+  const listener = new Listener(db, log);
+  lifecycle.add("listener", () => listener.close());
+
   if (config.roles.includes("worker")) {
     for (const stop of startPeriodicWork(db, clock, log)) lifecycle.add("periodic work", stop);
+    const { smtpUrl, mailFrom: from } = config;
+    const folder = join(config.dataDir, "mail");
+    const mails = startMailSender({ db, clock, log, listener, metrics, smtpUrl, from, folder });
+    lifecycle.add("mail sender", () => mails.close());
   }
 
-  let http = "off";
+  let callers: { tokens: TokenCache; rateLimiter: RateLimiter } | undefined;
   if (config.roles.includes("api")) {
-    const listener = new Listener(db, log);
     const tokens = new TokenCache(db, listener, clock);
     const rateLimiter = new RateLimiter({ db, clock, listener, log });
-    await listener.start();
-    lifecycle.add("listener", () => listener.close());
     lifecycle.add("rate limiter", () => rateLimiter.close());
+    callers = { tokens, rateLimiter };
+  }
+  await listener.start();
+
+  let http = "off";
+  if (callers) {
     const { commandAckTimeoutSeconds } = config;
     const app = buildApp({
       routes: routeTable({ catalog, commandAckTimeoutSeconds }),
@@ -96,8 +109,7 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
       clock,
       log,
       metrics,
-      tokens,
-      rateLimiter,
+      ...callers,
       sessionKey: await loadSessionKey(db, clock.now()),
       decoyHash: await makeDecoyHash(randomToken(24)),
       baseUrl: () => config.baseUrl ?? http,
@@ -134,6 +146,7 @@ function startPeriodicWork(db: ReturnType<typeof openDatabase>, clock: Clock, lo
       await deleteExpiredTokens(db, clock.now());
       await deleteOldIdempotencyKeys(db, clock.now());
       await deleteOldFailures(db, new Date(clock.nowMs() - 60 * minuteMs));
+      await deleteEndedWindows(db, new Date(clock.nowMs() - 120 * minuteMs));
     }),
   ];
 }
@@ -142,7 +155,7 @@ function observeProcess(metrics: Metrics): void {
   const startedAtSeconds = Math.floor(Date.now() / 1000);
   metrics.gauge("process_start_time_seconds", "Start time of the process.", () => startedAtSeconds);
   metrics.gauge("process_resident_memory_bytes", "Resident memory.", () => process.memoryUsage.rss());
-  metrics.gauge("process_cpu_seconds_total", "User and system CPU time spent.", () => {
+  metrics.gauge("process_cpu_seconds", "User and system CPU time spent.", () => {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1e6;
   });

@@ -107,3 +107,7 @@ export async function returnCalls(
 }
 
 export const recallCalls = (db: Db, principalId: string): Promise<number> => notify(db, recallChannel, principalId);
+
+/** Rows of windows that ended before the given start; a missing row is made again by the next call. */
+export const deleteEndedWindows = (db: Db, startedBefore: Date): Promise<number> =>
+  db.run`delete from rate_windows where started_at < ${startedBefore}`;
