@@ -1,0 +1,17 @@
+import { benchHttp } from "./http.ts";
+import type { Row } from "./report.ts";
+import { printReport } from "./report.ts";
+
+/** `npm run bench -- http`: Vigil against the raw limit of the same work, in one run on one machine. */
+const benches: Record<string, () => Promise<Row[]>> = { http: benchHttp };
+
+const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith("-"));
+const names = wanted.length > 0 ? wanted : Object.keys(benches);
+for (const name of names) {
+  const bench = benches[name];
+  if (!bench) {
+    console.error(`There is no bench "${name}". Known: ${Object.keys(benches).join(", ")}.`);
+    process.exit(2);
+  }
+  printReport(name, await bench());
+}
