@@ -22,6 +22,8 @@ create table activation_tokens (
   used_at timestamptz
 );
 create index activation_tokens_user on activation_tokens (user_id);
+create index activation_tokens_organization on activation_tokens (organization_id);
+create index activation_tokens_expiry on activation_tokens (expires_at);
 
 create table devices (
   id uuid primary key,

@@ -128,3 +128,7 @@ export async function activate(
   });
   return true;
 }
+
+/** Links that ran out are kept for a month, so that their page can say so. */
+export const deleteOldActivationTokens = (db: Db, now: Date): Promise<number> =>
+  db.run`delete from activation_tokens where expires_at < ${new Date(now.getTime() - 30 * 24 * 3_600_000)}`;
