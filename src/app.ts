@@ -23,6 +23,7 @@ import { auditRoutes } from "./resources/audit/audit-routes.ts";
 import type { Catalog } from "./resources/catalog/catalog.ts";
 import { catalogRoutes } from "./resources/catalog/catalog-routes.ts";
 import { organizationRoutes } from "./resources/organizations/organization-routes.ts";
+import { userRoutes } from "./resources/users/user-routes.ts";
 
 export interface AppOptions {
   /** The surface; see routeTable. */
@@ -48,6 +49,7 @@ export function routeTable(options: { catalog: Catalog; commandAckTimeoutSeconds
     ...organizationRoutes(),
     ...catalogRoutes(options.catalog, options.commandAckTimeoutSeconds),
     ...auditRoutes(),
+    ...userRoutes(),
   ];
 }
 

@@ -24,6 +24,7 @@ import { TokenCache } from "./oauth/token-cache.ts";
 import { deleteExpiredTokens } from "./oauth/token-store.ts";
 import { startOpsServer } from "./ops-server.ts";
 import { loadCatalog } from "./resources/catalog/catalog.ts";
+import { deleteOldActivationTokens } from "./resources/users/activation-store.ts";
 
 export interface RunningService {
   http: string;
@@ -145,6 +146,7 @@ function startPeriodicWork(db: ReturnType<typeof openDatabase>, clock: Clock, lo
     repeat("expired rows", 5 * minuteMs, log, async () => {
       await deleteExpiredTokens(db, clock.now());
       await deleteOldIdempotencyKeys(db, clock.now());
+      await deleteOldActivationTokens(db, clock.now());
       await deleteOldFailures(db, new Date(clock.nowMs() - 60 * minuteMs));
       await deleteEndedWindows(db, new Date(clock.nowMs() - 120 * minuteMs));
     }),

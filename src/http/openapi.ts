@@ -223,7 +223,12 @@ export function toOpenApi(schema: unknown): unknown {
       Object.assign(result, { minimum: value, exclusiveMinimum: true });
     else if (key === "exclusiveMaximum" && typeof value === "number")
       Object.assign(result, { maximum: value, exclusiveMaximum: true });
+    else if (key === "properties") result.properties = toOpenApi(withoutRefused(value as Json));
     else result[key] = toOpenApi(value);
   }
   return result;
 }
+
+/** A property that is always refused (`Type.Never`) is checked at the door, but it is no part of the description. */
+const withoutRefused = (properties: Json): Json =>
+  Object.fromEntries(Object.entries(properties).filter(([, schema]) => !("not" in (schema as object))));

@@ -90,7 +90,8 @@ const formatMessages: Record<string, string> = {
 function messageOf(error: ErrorObject): string {
   const { keyword, params, data, parentSchema } = error;
   if (keyword === "required") return "This field is required.";
-  if (data === null && keyword !== "required") return "This field may not be null.";
+  // A field that is never accepted (`not`) is refused for being there, not for its value.
+  if (data === null && keyword !== "not") return "This field may not be null.";
   if (typeof parentSchema?.[messageKeyword] === "string" && keyword !== "type") return parentSchema[messageKeyword];
   switch (keyword) {
     case "type":

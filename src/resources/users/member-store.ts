@@ -1,16 +1,122 @@
 import type { Tx } from "../../db/database.ts";
+import { sql } from "../../db/sql.ts";
 import { newUuid } from "../../lib/ids.ts";
 import { searchText } from "../../lib/search-text.ts";
 import type { Actor } from "../../oauth/actor.ts";
-import { announceIdentityChange } from "../../oauth/identity-changes.ts";
 import { type MemberRole, roleLabel, roleNumbers } from "../../oauth/roles.ts";
-import { type Changes, masked, recordAudit } from "../audit/audit-store.ts";
+import { changesBetween, masked, recordAudit } from "../audit/audit-store.ts";
+import { findUserByEmail, type UserRow, userColumns, userTables } from "./user-record.ts";
+
+/** What an organization knows of a member. */
+export interface MemberProfile {
+  /** In lower case. */
+  email: string;
+  firstName: string;
+  lastName: string;
+  phoneNumber: string;
+  role: MemberRole;
+}
+
+export interface EnsuredMember {
+  /** The person was unknown; was known elsewhere only; is a member already, unchanged; had been one. */
+  kind: "created" | "attached" | "open" | "reopened";
+  /** In any organization. */
+  userExisted: boolean;
+  user: UserRow;
+  passwordStored: boolean;
+}
+
+export const searchOfMember = (profile: Omit<MemberProfile, "role">): string =>
+  searchText([profile.email, profile.firstName, profile.lastName, profile.phoneNumber]);
+
+/** A member as the audit log compares it. */
+export const auditViewOfMember = (row: UserRow): Record<string, unknown> => ({
+  email: row.email,
+  first_name: row.first_name,
+  last_name: row.last_name,
+  phone_number: row.phone_number,
+  role: roleLabel(row.role),
+  is_active: row.closed_at === null,
+});
+
+/**
+ * Makes the person if the address is new, and opens a membership with the role and profile. An open membership keeps both.
+ * Exact under parallel calls: the person's row is the lock. A password hash is kept only if the person has no password yet,
+ * because nobody but the person changes it.
+ */
+export async function ensureMember(
+  tx: Tx,
+  organizationId: string,
+  profile: MemberProfile,
+  actor: Actor,
+  now: Date,
+  passwordHash: string | null = null,
+): Promise<EnsuredMember> {
+  const made = await tx.run`
+    insert into users (id, email, password_hash, created_at, updated_at)
+    values (${newUuid()}, ${profile.email}, null, ${now}, ${now})
+    on conflict (email) do nothing`;
+  const userExisted = made === 0;
+  const person = await tx.one<{ id: string; has_password: boolean }>`
+    select id, password_hash is not null as has_password from users where email = ${profile.email} for no key update`;
+  const before = await tx.maybeOne<UserRow>(sql`
+    select ${userColumns} from ${userTables}
+    where m.organization_id = ${organizationId} and m.user_id = ${person.id} for no key update of m`);
+  if (before && before.closed_at === null) return { kind: "open", userExisted, user: before, passwordStored: false };
+
+  const passwordStored = passwordHash !== null && !person.has_password;
+  if (passwordStored) {
+    await tx.run`update users set password_hash = ${passwordHash}, updated_at = ${now} where id = ${person.id}`;
+  }
+  const user = before
+    ? await reopenMembership(tx, organizationId, person.id, profile, now)
+    : await insertMembership(tx, organizationId, person.id, profile, now);
+  const changes = changesBetween(before ? auditViewOfMember(before) : null, auditViewOfMember(user));
+  if (passwordStored) changes.password = [null, masked];
+  await recordAudit(tx, actor, now, {
+    action: before ? "updated" : "created",
+    model: "user",
+    objectPk: user.id,
+    objectRepr: user.email,
+    changes,
+  });
+  const kind = before ? "reopened" : userExisted ? "attached" : "created";
+  return { kind, userExisted, user, passwordStored };
+}
+
+const insertMembership = (
+  tx: Tx,
+  organizationId: string,
+  userId: string,
+  profile: MemberProfile,
+  now: Date,
+): Promise<UserRow> =>
+  tx.one<UserRow>(sql`
+    insert into memberships as m (id, organization_id, user_id, email, role, first_name, last_name, phone_number, search,
+      joined_at, created_at, updated_at)
+    values (${newUuid()}, ${organizationId}, ${userId}, ${profile.email}, ${roleNumbers[profile.role]},
+      ${profile.firstName}, ${profile.lastName}, ${profile.phoneNumber}, ${searchOfMember(profile)}, ${now}, ${now}, ${now})
+    returning ${userColumns}`);
+
+/** The same membership goes on, with a new beginning: `joined_at` moves, `created_at` stays. */
+const reopenMembership = (
+  tx: Tx,
+  organizationId: string,
+  userId: string,
+  profile: MemberProfile,
+  now: Date,
+): Promise<UserRow> =>
+  tx.one<UserRow>(sql`
+    update memberships m set closed_at = null, joined_at = ${now}, role = ${roleNumbers[profile.role]},
+      first_name = ${profile.firstName}, last_name = ${profile.lastName}, phone_number = ${profile.phoneNumber},
+      search = ${searchOfMember(profile)}, updated_at = ${now}
+    where m.organization_id = ${organizationId} and m.user_id = ${userId}
+    returning ${userColumns}`);
 
 export interface NewMember {
   /** In lower case. */
   email: string;
   role: MemberRole;
-  /** Kept only if the person has no password yet: nobody but the person changes it. */
   passwordHash: string | null;
 }
 
@@ -25,83 +131,24 @@ export type AddedMember =
   | { kind: "added" | "reopened"; member: Member; passwordStored: boolean }
   | { kind: "already_member"; role: MemberRole };
 
-interface UserRow {
-  id: string;
-  password_hash: string | null;
-}
-interface MembershipRow {
-  role: number;
-  closed_at: Date | null;
-}
-
-/** Makes the person if the address is new, and opens a membership with the role. */
+/** Adds a member of whom the operator gives no profile: one that was kept from before is kept. */
 export async function addMember(
   tx: Tx,
   organizationId: string,
-  input: NewMember,
+  { email, role, passwordHash }: NewMember,
   actor: Actor,
   now: Date,
 ): Promise<AddedMember> {
-  await tx.run`
-    insert into users (id, email, password_hash, created_at, updated_at)
-    values (${newUuid()}, ${input.email}, null, ${now}, ${now})
-    on conflict (email) do nothing`;
-  const user = await tx.one<UserRow>`select id, password_hash from users where email = ${input.email} for update`;
-  const membership = await tx.maybeOne<MembershipRow>`
-    select role, closed_at from memberships
-    where organization_id = ${organizationId} and user_id = ${user.id} for update`;
-  if (membership && membership.closed_at === null) return { kind: "already_member", role: roleLabel(membership.role) };
-
-  const changes = membership
-    ? await reopenMembership(tx, organizationId, user.id, input.role, membership, now)
-    : await insertMembership(tx, organizationId, user.id, input, now);
-  const passwordStored = input.passwordHash !== null && user.password_hash === null;
-  if (passwordStored) {
-    await tx.run`update users set password_hash = ${input.passwordHash}, updated_at = ${now} where id = ${user.id}`;
-    changes.password = [null, masked];
-  }
-  await recordAudit(tx, actor, now, {
-    action: membership ? "updated" : "created",
-    model: "user",
-    objectPk: user.id,
-    objectRepr: input.email,
-    changes,
-  });
-  await announceIdentityChange(tx);
-  const portalActive = passwordStored || user.password_hash !== null;
-  return {
-    kind: membership ? "reopened" : "added",
-    member: { userId: user.id, email: input.email, role: input.role, portalActive },
-    passwordStored,
+  const known = await findUserByEmail(tx, organizationId, email);
+  const profile = {
+    email,
+    role,
+    firstName: known?.first_name ?? "",
+    lastName: known?.last_name ?? "",
+    phoneNumber: known?.phone_number ?? "",
   };
-}
-
-async function insertMembership(
-  tx: Tx,
-  organizationId: string,
-  userId: string,
-  { email, role }: NewMember,
-  now: Date,
-): Promise<Changes> {
-  await tx.run`
-    insert into memberships (id, organization_id, user_id, email, role, first_name, last_name, phone_number, search,
-      joined_at, created_at, updated_at)
-    values (${newUuid()}, ${organizationId}, ${userId}, ${email}, ${roleNumbers[role]}, '', '', '',
-      ${searchText([email, "", "", ""])}, ${now}, ${now}, ${now})`;
-  return { email: [null, email], role: [null, role], is_active: [null, true] };
-}
-
-async function reopenMembership(
-  tx: Tx,
-  organizationId: string,
-  userId: string,
-  role: MemberRole,
-  before: MembershipRow,
-  now: Date,
-): Promise<Changes> {
-  await tx.run`
-    update memberships set closed_at = null, role = ${roleNumbers[role]}, updated_at = ${now}
-    where organization_id = ${organizationId} and user_id = ${userId}`;
-  const oldRole = roleLabel(before.role);
-  return { is_active: [false, true], ...(oldRole === role ? {} : { role: [oldRole, role] as [unknown, unknown] }) };
+  const { kind, user, passwordStored } = await ensureMember(tx, organizationId, profile, actor, now, passwordHash);
+  if (kind === "open") return { kind: "already_member", role: roleLabel(user.role) };
+  const member = { userId: user.id, email, role, portalActive: user.portal_active };
+  return { kind: kind === "reopened" ? "reopened" : "added", member, passwordStored };
 }

@@ -1,0 +1,122 @@
+import type { Locale } from "../resources/organizations/organization-settings.ts";
+
+export interface ActivateTexts {
+  title: string;
+  /** `{organization}` stands for the name of the one that invites. */
+  intro: string;
+  email: string;
+  password: string;
+  hint: string;
+  show: string;
+  submit: string;
+  tooShort: string;
+  failed: string;
+  doneTitle: string;
+  done: string;
+  signIn: string;
+  invalidTitle: string;
+  invalid: string;
+  expiredTitle: string;
+  expired: string;
+  noScript: string;
+}
+
+export const activateTexts: Readonly<Record<Locale, ActivateTexts>> = {
+  en: {
+    title: "Set your password",
+    intro: "{organization} has invited you to its portal. Choose a password for your account.",
+    email: "E-mail address",
+    password: "New password",
+    hint: "At least 10 characters. A few words that you can remember make a good password.",
+    show: "Show password",
+    submit: "Set password",
+    tooShort: "The password needs at least 10 characters.",
+    failed: "That did not work. Please try again in a moment.",
+    doneTitle: "Your password is set",
+    done: "You can sign in to the portal from now on.",
+    signIn: "Sign in",
+    invalidTitle: "This link is not valid",
+    invalid: "It may have been used already. If you have a password, sign in; otherwise ask for a new invitation.",
+    expiredTitle: "This link has expired",
+    expired: "Links are valid for seven days. Please ask for a new invitation.",
+    noScript: "This page needs JavaScript. Please switch it on in your browser.",
+  },
+  it: {
+    title: "Imposta la password",
+    intro: "{organization} ti ha invitato nel suo portale. Scegli una password per il tuo account.",
+    email: "Indirizzo e-mail",
+    password: "Nuova password",
+    hint: "Almeno 10 caratteri. Alcune parole facili da ricordare sono una buona password.",
+    show: "Mostra la password",
+    submit: "Imposta la password",
+    tooShort: "La password deve avere almeno 10 caratteri.",
+    failed: "Non ha funzionato. Riprova tra poco.",
+    doneTitle: "La password è impostata",
+    done: "Da ora puoi accedere al portale.",
+    signIn: "Accedi",
+    invalidTitle: "Questo link non è valido",
+    invalid: "Forse è già stato usato. Se hai una password, accedi; altrimenti chiedi un nuovo invito.",
+    expiredTitle: "Questo link è scaduto",
+    expired: "I link valgono sette giorni. Chiedi un nuovo invito.",
+    noScript: "Questa pagina richiede JavaScript. Attivalo nel browser.",
+  },
+  de: {
+    title: "Passwort festlegen",
+    intro: "{organization} hat Sie in das Portal eingeladen. Wählen Sie ein Passwort für Ihr Konto.",
+    email: "E-Mail-Adresse",
+    password: "Neues Passwort",
+    hint: "Mindestens 10 Zeichen. Einige Wörter, die Sie sich merken können, sind ein gutes Passwort.",
+    show: "Passwort anzeigen",
+    submit: "Passwort festlegen",
+    tooShort: "Das Passwort braucht mindestens 10 Zeichen.",
+    failed: "Das hat nicht geklappt. Bitte versuchen Sie es gleich noch einmal.",
+    doneTitle: "Ihr Passwort ist festgelegt",
+    done: "Sie können sich ab jetzt im Portal anmelden.",
+    signIn: "Anmelden",
+    invalidTitle: "Dieser Link ist nicht gültig",
+    invalid:
+      "Vielleicht wurde er schon benutzt. Wenn Sie ein Passwort haben, melden Sie sich an; sonst bitten Sie um eine neue Einladung.",
+    expiredTitle: "Dieser Link ist abgelaufen",
+    expired: "Links gelten sieben Tage. Bitten Sie um eine neue Einladung.",
+    noScript: "Diese Seite braucht JavaScript. Bitte schalten Sie es im Browser ein.",
+  },
+  fr: {
+    title: "Définir votre mot de passe",
+    intro: "{organization} vous invite sur son portail. Choisissez un mot de passe pour votre compte.",
+    email: "Adresse e-mail",
+    password: "Nouveau mot de passe",
+    hint: "Au moins 10 caractères. Quelques mots faciles à retenir font un bon mot de passe.",
+    show: "Afficher le mot de passe",
+    submit: "Définir le mot de passe",
+    tooShort: "Le mot de passe doit contenir au moins 10 caractères.",
+    failed: "Cela n’a pas fonctionné. Réessayez dans un instant.",
+    doneTitle: "Votre mot de passe est défini",
+    done: "Vous pouvez désormais vous connecter au portail.",
+    signIn: "Se connecter",
+    invalidTitle: "Ce lien n’est pas valable",
+    invalid:
+      "Il a peut-être déjà été utilisé. Si vous avez un mot de passe, connectez-vous ; sinon, demandez une nouvelle invitation.",
+    expiredTitle: "Ce lien a expiré",
+    expired: "Les liens sont valables sept jours. Demandez une nouvelle invitation.",
+    noScript: "Cette page nécessite JavaScript. Activez-le dans votre navigateur.",
+  },
+  es: {
+    title: "Establezca su contraseña",
+    intro: "{organization} le ha invitado a su portal. Elija una contraseña para su cuenta.",
+    email: "Correo electrónico",
+    password: "Nueva contraseña",
+    hint: "Al menos 10 caracteres. Unas palabras fáciles de recordar son una buena contraseña.",
+    show: "Mostrar la contraseña",
+    submit: "Establecer la contraseña",
+    tooShort: "La contraseña debe tener al menos 10 caracteres.",
+    failed: "No ha funcionado. Vuelva a intentarlo en un momento.",
+    doneTitle: "Su contraseña está establecida",
+    done: "A partir de ahora puede iniciar sesión en el portal.",
+    signIn: "Iniciar sesión",
+    invalidTitle: "Este enlace no es válido",
+    invalid: "Quizá ya se ha utilizado. Si tiene una contraseña, inicie sesión; si no, pida una nueva invitación.",
+    expiredTitle: "Este enlace ha caducado",
+    expired: "Los enlaces son válidos durante siete días. Pida una nueva invitación.",
+    noScript: "Esta página necesita JavaScript. Actívelo en su navegador.",
+  },
+};
