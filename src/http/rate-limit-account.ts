@@ -13,7 +13,8 @@ import {
   samePolicies,
 } from "./rate-limit-window.ts";
 
-const sliceCalls = 50;
+/** A slice is what a principal calls in about half a second, but at least this. */
+const leastSlice = 50;
 const recallWaitMs = 100;
 const forgetAfterMs = 60_000;
 /** Ticks after which a principal counts as silent, a recall as settled and a refusal as worth another look: 0.5 to 1 second. */
@@ -53,6 +54,9 @@ export class RateAccount {
   #refusedTick = 0;
   #lastCallTick = Number.NEGATIVE_INFINITY;
   #recalledTick = Number.NEGATIVE_INFINITY;
+  /** Calls in the tick that runs and in the one before it: how fast the principal calls. */
+  #tickCalls = 0;
+  #formerTickCalls = 0;
   #isSteady = false;
   #isRetired = false;
   #heardReturn = false;
@@ -71,7 +75,7 @@ export class RateAccount {
   take(policies: readonly RatePolicy[]): RateDecision | Promise<RateDecision> {
     // A principal that calls less than about once a second leases call by call: a slice would only be given back.
     this.#isSteady = this.#context.tick - this.#lastCallTick < quietTicks;
-    this.#lastCallTick = this.#context.tick;
+    this.#countCall();
     if (this.#waiters.length === 0) {
       const decision = this.#decide(policies);
       if (decision) {
@@ -83,6 +87,16 @@ export class RateAccount {
       this.#waiters.push({ policies, resolve, reject });
       this.#start();
     });
+  }
+
+  #countCall(): void {
+    const { tick } = this.#context;
+    if (tick !== this.#lastCallTick) {
+      this.#formerTickCalls = tick - this.#lastCallTick === 1 ? this.#tickCalls : 0;
+      this.#tickCalls = 0;
+      this.#lastCallTick = tick;
+    }
+    this.#tickCalls += 1;
   }
 
   /** Another process found a window exhausted: hold nothing for a while. */
@@ -138,7 +152,9 @@ export class RateAccount {
     const { tick } = this.#context;
     const isWanted =
       this.#isSteady && tick - this.#lastCallTick < quietTicks && tick - this.#recalledTick >= quietTicks;
-    return isWanted && !this.#isRetired && this.#context.mayHold() ? sliceCalls : 0;
+    return isWanted && !this.#isRetired && this.#context.mayHold()
+      ? Math.max(leastSlice, this.#tickCalls, this.#formerTickCalls)
+      : 0;
   }
 
   #isReturnDue(): boolean {
