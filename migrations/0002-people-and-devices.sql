@@ -28,6 +28,8 @@ create table devices (
   device_model_slug text collate "C" not null,
   protocol_slug text collate "C" not null,
   terminal_id text collate "C",
+  -- What terminal ids are compared by: as on the wire of the protocol, where padding may not count.
+  terminal_key text collate "C",
   phone_number text,
   iccid text,
   timezone text not null,
@@ -40,8 +42,8 @@ create table devices (
 );
 -- An IMEI is live once in the whole installation; the deleted rows of the past stay with their organizations.
 create unique index devices_live_uid on devices (uid) where deleted_at is null;
-create unique index devices_live_terminal on devices (protocol_slug, terminal_id)
-  where deleted_at is null and terminal_id is not null;
+create unique index devices_live_terminal on devices (protocol_slug, terminal_key)
+  where deleted_at is null and terminal_key is not null;
 create index devices_uid on devices (organization_id, uid, id) where deleted_at is null;
 create index devices_name on devices (organization_id, name, id) where deleted_at is null;
 create index devices_model on devices (organization_id, device_model_slug, id) where deleted_at is null;

@@ -22,6 +22,7 @@ import type { TokenCache } from "./oauth/token-cache.ts";
 import { auditRoutes } from "./resources/audit/audit-routes.ts";
 import type { Catalog } from "./resources/catalog/catalog.ts";
 import { catalogRoutes } from "./resources/catalog/catalog-routes.ts";
+import { deviceRoutes } from "./resources/devices/device-routes.ts";
 import { organizationRoutes } from "./resources/organizations/organization-routes.ts";
 
 export interface AppOptions {
@@ -48,6 +49,7 @@ export function routeTable(options: { catalog: Catalog; commandAckTimeoutSeconds
     ...organizationRoutes(),
     ...catalogRoutes(options.catalog, options.commandAckTimeoutSeconds),
     ...auditRoutes(),
+    ...deviceRoutes(options.catalog, options.commandAckTimeoutSeconds),
   ];
 }
 
