@@ -33,6 +33,8 @@ create table devices (
   device_model_slug text collate "C" not null,
   protocol_slug text collate "C" not null,
   terminal_id text collate "C",
+  -- What terminal ids are compared by: as on the wire of the protocol, where padding may not count.
+  terminal_key text collate "C",
   phone_number text,
   iccid text,
   timezone text not null,
@@ -45,9 +47,12 @@ create table devices (
 );
 -- An IMEI is live once in the whole installation; the deleted rows of the past stay with their organizations.
 create unique index devices_live_uid on devices (uid) where deleted_at is null;
-create unique index devices_live_terminal on devices (protocol_slug, terminal_id)
-  where deleted_at is null and terminal_id is not null;
-create index devices_uid on devices (organization_id, uid, id) where deleted_at is null;
+create unique index devices_live_terminal on devices (protocol_slug, terminal_key)
+  where deleted_at is null and terminal_key is not null;
+-- Model and protocol are in it, so that a filtered page walks this index alone: devices of one model lie side by side in the
+-- order of IMEIs, and a page may begin after all those of the others.
+create index devices_uid on devices (organization_id, uid, id) include (device_model_slug, protocol_slug)
+  where deleted_at is null;
 create index devices_name on devices (organization_id, name, id) where deleted_at is null;
 create index devices_model on devices (organization_id, device_model_slug, id) where deleted_at is null;
 create index devices_protocol on devices (organization_id, protocol_slug, id) where deleted_at is null;
@@ -67,7 +72,8 @@ create table device_state (
   last_status jsonb not null,
   last_location jsonb
 ) with (fillfactor = 70);
-create index device_state_online on device_state (organization_id, device_id) where is_online;
+-- No column of it changes with a packet, so that most updates stay in their page (HOT).
+create index device_state_online on device_state (organization_id, is_online, device_id);
 
 create table device_capability_overrides (
   device_id uuid not null references devices,

@@ -22,6 +22,7 @@ import type { TokenCache } from "./oauth/token-cache.ts";
 import { auditRoutes } from "./resources/audit/audit-routes.ts";
 import type { Catalog } from "./resources/catalog/catalog.ts";
 import { catalogRoutes } from "./resources/catalog/catalog-routes.ts";
+import { deviceRoutes } from "./resources/devices/device-routes.ts";
 import { organizationRoutes } from "./resources/organizations/organization-routes.ts";
 import { userRoutes } from "./resources/users/user-routes.ts";
 
@@ -50,6 +51,7 @@ export function routeTable(options: { catalog: Catalog; commandAckTimeoutSeconds
     ...catalogRoutes(options.catalog, options.commandAckTimeoutSeconds),
     ...auditRoutes(),
     ...userRoutes(),
+    ...deviceRoutes(options.catalog, options.commandAckTimeoutSeconds),
   ];
 }
 

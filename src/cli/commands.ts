@@ -1,5 +1,6 @@
 import type { Command } from "./command.ts";
 import { dbCommands } from "./db-commands.ts";
+import { deviceCommands } from "./device-commands.ts";
 import { doctorCommands } from "./doctor-command.ts";
 import { integrationCommands } from "./integration-commands.ts";
 import { orgCommands } from "./org-commands.ts";
@@ -14,6 +15,7 @@ export const commands: readonly Command[] = [
   ...integrationCommands,
   ...rotationCommands,
   ...userCommands,
+  ...deviceCommands,
   ...dbCommands,
   ...doctorCommands,
 ];

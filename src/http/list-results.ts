@@ -41,7 +41,16 @@ function orderBy(source: PageSource, terms: readonly OrderTerm[]): Sql {
 }
 
 const conditionsOf = (source: PageSource, search: string | undefined): Sql =>
-  allOf(search === undefined ? source.where : [...source.where, sql`${source.search} like ${containsPattern(search)}`]);
+  allOf(search === undefined ? source.where : [...source.where, containing(source.search, search)]);
+
+/**
+ * The trigram index knows nothing of a text without three letters or digits in a row, and would be read as a whole for it
+ * (0.8 s among 200,000 rows, against 0.2 s for looking at each); adding nothing to the column keeps the planner away from it.
+ */
+function containing(column: Sql, search: string): Sql {
+  const isIndexed = /[\p{L}\p{N}]{3}/u.test(search);
+  return sql`${isIndexed ? column : sql`(${column} || '')`} like ${containsPattern(search)}`;
+}
 
 export async function sqlPage<Row extends object>(
   db: Db,
@@ -51,9 +60,15 @@ export async function sqlPage<Row extends object>(
   const where = conditionsOf(source, query.search);
   const count = async (): Promise<number> =>
     (await db.one<{ count: number }>(sql`select count(*) as count from ${source.from} where ${where}`)).count;
+  // First the keys of the page, from an index alone where there is one, then the rows: joins and wide columns are not read for
+  // the rows that a deep page skips.
+  const order = orderBy(source, query.ordering);
   const rowsOf = (page: number): Promise<Row[]> =>
-    db.many(sql`select ${source.select} from ${source.from} where ${where} order by ${orderBy(source, query.ordering)}
-      limit ${query.pageSize} offset ${(page - 1) * query.pageSize}`) as Promise<Row[]>;
+    db.many(sql`
+      select ${source.select} from ${source.from} where ${source.key} in (
+        select ${source.key} from ${source.from} where ${where} order by ${order}
+        limit ${query.pageSize} offset ${(page - 1) * query.pageSize})
+      order by ${order}`) as Promise<Row[]>;
   // An offset beyond any table is the end of the list, not a number the database should see.
   const pastAnyEnd = query.page !== "last" && query.page * query.pageSize > 2 ** 40;
   if (query.page === "last" || pastAnyEnd) {

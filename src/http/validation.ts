@@ -31,23 +31,26 @@ export function compileBody<T extends TSchema>(ajv: Ajv, schema: T): BodyCheck<S
     if (!ajv.getSchema(name) && named !== schema) ajv.addSchema(named);
   const validate: ValidateFunction = ajv.compile(schema);
   return (body) => {
-    const nulls = nullCharacterErrors(body);
-    if (nulls) throw validationError(nulls);
+    const unstorable = textErrors(body);
+    if (unstorable) throw validationError(unstorable);
     if (!validate(body)) throw validationError(fieldErrors(validate.errors ?? []));
     return body as Static<T>;
   };
 }
 
-/** PostgreSQL cannot store U+0000 in text; it is refused at the door instead of deep in a store. */
-function nullCharacterErrors(body: unknown): FieldErrors | undefined {
+/** PostgreSQL cannot store U+0000 nor half a surrogate pair; they are refused at the door instead of deep in a store. */
+function textErrors(body: unknown): FieldErrors | undefined {
   const errors: FieldErrors = {};
+  const check = (text: string, path: string): void => {
+    if (text.includes("\0")) errors[path || "non_field_errors"] = ["Null characters are not allowed."];
+    else if (/\p{Surrogate}/u.test(text)) errors[path || "non_field_errors"] = ["Not a valid Unicode text."];
+  };
   const visit = (value: unknown, path: string): void => {
-    if (typeof value === "string" && value.includes("\0"))
-      errors[path || "non_field_errors"] = ["Null characters are not allowed."];
+    if (typeof value === "string") check(value, path);
     else if (Array.isArray(value)) for (const [index, item] of value.entries()) visit(item, join(path, String(index)));
     else if (typeof value === "object" && value !== null) {
       for (const [key, item] of Object.entries(value)) {
-        if (key.includes("\0")) errors[path || "non_field_errors"] = ["Null characters are not allowed."];
+        check(key, path);
         visit(item, join(path, key));
       }
     }
@@ -58,11 +61,14 @@ function nullCharacterErrors(body: unknown): FieldErrors | undefined {
 
 const join = (path: string, part: string): string => (path === "" ? part : `${path}.${part}`);
 
-/** Turns the validator's findings into messages by field. Wrapper keywords (allOf, if) only repeat what their parts say. */
+/**
+ * Turns the validator's findings into messages by field. Wrapper keywords (allOf, if) only repeat what their parts say; the
+ * branches of a choice (anyOf, oneOf) are told by the choice itself, which can carry a text of its own.
+ */
 export function fieldErrors(errors: readonly ErrorObject[]): FieldErrors {
   const result: FieldErrors = {};
   for (const error of errors.slice(0, maxReportedErrors)) {
-    if (["if", "allOf"].includes(error.keyword)) continue;
+    if (["if", "allOf"].includes(error.keyword) || /\/(?:anyOf|oneOf)\/./.test(error.schemaPath)) continue;
     const base = error.instancePath.slice(1).replaceAll("/", ".").replaceAll("~1", "/").replaceAll("~0", "~");
     const field = error.keyword === "required" ? join(base, error.params.missingProperty as string) : base;
     const name = field || "non_field_errors";

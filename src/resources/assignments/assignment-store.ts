@@ -1,7 +1,7 @@
 import type { Tx } from "../../db/database.ts";
 import type { Actor } from "../../oauth/actor.ts";
 
-/** Stand-in: closes the active assignments of a person in one organization. */
+/** Closes the active assignments of a person in one organization. */
 export async function closeAssignmentsOfUser(
   tx: Tx,
   organizationId: string,
@@ -12,4 +12,17 @@ export async function closeAssignmentsOfUser(
   await tx.run`
     update assignments set is_active = false, unassigned_at = ${now}
     where organization_id = ${organizationId} and user_id = ${userId} and is_active`;
+}
+
+/** Ends every active assignment of a device that is being deleted. */
+export async function closeAssignmentsOfDevice(
+  tx: Tx,
+  organizationId: string,
+  deviceId: string,
+  _actor: Actor,
+  now: Date,
+): Promise<void> {
+  await tx.run`
+    update assignments set is_active = false, unassigned_at = ${now}
+    where organization_id = ${organizationId} and device_id = ${deviceId} and is_active`;
 }

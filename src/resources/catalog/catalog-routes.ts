@@ -1,4 +1,3 @@
-import type { Static } from "@sinclair/typebox";
 import { arrayPage } from "../../http/list-results.ts";
 import { defineList } from "../../http/lists.ts";
 import { ok, type Route, route } from "../../http/route.ts";
@@ -6,9 +5,7 @@ import { pageOf, refTo } from "../../http/schemas.ts";
 import { notFound } from "../../lib/errors.ts";
 import type { Capability as CatalogCapability } from "./capability.ts";
 import type { Catalog, Model as CatalogModel, Protocol as CatalogProtocol } from "./catalog.ts";
-import { Capability, DeviceModel, Protocol } from "./catalog-schemas.ts";
-
-type CapabilityRecord = Static<typeof Capability>;
+import { Capability, DeviceModel, Protocol, toCapability } from "./catalog-schemas.ts";
 
 const named = defineList({
   kind: "page",
@@ -37,12 +34,6 @@ const readCapability = {
   searched: (row: CatalogCapability) => [row.code, row.label],
   key: (row: CatalogCapability) => row.code,
 };
-
-/** The record as the API shows it: a model without a wait of its own shows the configured one. */
-export function toCapability(capability: CatalogCapability, ackTimeoutSeconds: number): CapabilityRecord {
-  if (capability.kind !== "command") return capability as CapabilityRecord;
-  return { ...capability, ack_timeout_seconds: capability.ack_timeout_seconds ?? ackTimeoutSeconds };
-}
 
 const ProtocolPage = pageOf(Protocol);
 const ModelPage = pageOf(DeviceModel);

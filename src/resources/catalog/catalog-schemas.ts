@@ -1,6 +1,6 @@
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { FreeObject, Nullable, refTo, StringEnum } from "../../http/schemas.ts";
-import { CAPABILITY_KINDS, METRIC_KEYS } from "./capability.ts";
+import { CAPABILITY_KINDS, type Capability as CatalogCapability, METRIC_KEYS } from "./capability.ts";
 
 const Transport = StringEnum("TransportEnum", ["tcp", "udp", "http"]);
 export const DeviceType = StringEnum("DeviceTypeEnum", ["watch", "tracker", "pendant", "phone", "other"]);
@@ -66,3 +66,10 @@ export const Capability = Type.Object(
   },
   { $id: "Capability" },
 );
+export type Capability = Static<typeof Capability>;
+
+/** The record as the API shows it: a model without a wait of its own shows the configured one. */
+export function toCapability(capability: CatalogCapability, ackTimeoutSeconds: number): Capability {
+  if (capability.kind !== "command") return capability as Capability;
+  return { ...capability, ack_timeout_seconds: capability.ack_timeout_seconds ?? ackTimeoutSeconds };
+}

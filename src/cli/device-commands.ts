@@ -1,0 +1,90 @@
+import { isImei } from "../lib/ids.ts";
+import type { ParamsSchema } from "../resources/catalog/capability.ts";
+import { type Catalog, loadCatalog } from "../resources/catalog/catalog.ts";
+import { toCapability } from "../resources/catalog/catalog-schemas.ts";
+import { makeParamsCompiler } from "../resources/catalog/params-validator.ts";
+import { capabilitiesOfDevice, setCapabilityOverride } from "../resources/devices/capability-override-store.ts";
+import { findLiveDeviceAnywhere } from "../resources/devices/device-store.ts";
+import { type Arguments, type Command, CommandError, UsageError } from "./command.ts";
+import { withDatabase } from "./command-database.ts";
+import { operatorIn } from "./operator.ts";
+import { knownWords } from "./option-values.ts";
+import { record } from "./output.ts";
+import { suggestion } from "./suggest.ts";
+
+function uidArgument(args: Arguments): string {
+  const uid = args.positionals[0] ?? "";
+  if (!isImei(uid)) throw new UsageError(`UID must be an IMEI of 15 digits, not "${uid}"`);
+  return uid;
+}
+
+/** A code that the catalog knows; whether the model has it does not matter, that is what overrides are for. */
+function codeArgument(args: Arguments, catalog: Catalog): string {
+  const code = args.positionals[1] ?? "";
+  if (catalog.findCapability(code)) return code;
+  const known = catalog.models.flatMap(({ slug }) => catalog.capabilitiesOf(slug).map((one) => one.code));
+  throw new UsageError(`KEY: there is no capability "${code}"${suggestion(code, known)}`);
+}
+
+/** Undefined: not given. An empty text returns to the schema of the catalog. */
+function paramsOption(args: Arguments, code: string, catalog: Catalog): ParamsSchema | null | undefined {
+  const text = args.value("params");
+  if (text === undefined) return undefined;
+  if (catalog.findCapability(code)?.kind !== "command") {
+    throw new UsageError(`--params: "${code}" is not a command and has no parameters`);
+  }
+  if (text.trim() === "") return null;
+  try {
+    const schema: unknown = JSON.parse(text);
+    if (typeof schema !== "object" || schema === null || Array.isArray(schema)) throw new Error("it is not an object");
+    makeParamsCompiler().compile(schema);
+    return schema as ParamsSchema;
+  } catch (error) {
+    throw new UsageError(`--params must be a JSON Schema: ${(error as Error).message}`);
+  }
+}
+
+const setCapability: Command = {
+  path: ["device", "capability", "set"],
+  summary: "Say what one device supports, whatever its model does",
+  positionals: [
+    { name: "UID", summary: "IMEI of a live device, of any organization" },
+    { name: "KEY", summary: "code of the capability, like restart or hr" },
+  ],
+  options: [
+    { name: "supported", value: "BOOL", required: true, summary: "true or false" },
+    { name: "params", value: "JSON", summary: "JSON Schema that replaces that of the command's parameters" },
+  ],
+  examples: [
+    "vigil device capability set 490154203237518 power_off --supported false",
+    `vigil device capability set 490154203237518 set_report_interval --supported true --params '{"type":"object","required":["interval_seconds"],"properties":{"interval_seconds":{"type":"integer","minimum":600}}}'`,
+    `vigil device capability set 490154203237518 set_report_interval --supported true --params ""     (the schema of the catalog again)`,
+  ],
+  next: ["GET /api/v1/devices/UID/capabilities/ shows all capabilities of the device."],
+  run: async (context) => {
+    const { args, clock, config } = context;
+    const catalog = loadCatalog();
+    const uid = uidArgument(args);
+    const code = codeArgument(args, catalog);
+    const [word] = knownWords("supported", [(args.value("supported") ?? "").trim().toLowerCase()], ["true", "false"]);
+    const paramsSchema = paramsOption(args, code, catalog);
+    const resolved = await withDatabase(context, (db) =>
+      db.transaction(async (tx) => {
+        const device = await findLiveDeviceAnywhere(tx, uid);
+        if (!device) throw new CommandError(`there is no live device ${uid}: register it through the API first`);
+        const change = { code, supported: word === "true", paramsSchema };
+        await setCapabilityOverride(tx, device, change, operatorIn(device.organization_id), clock.now());
+        return capabilitiesOfDevice(tx, device, catalog);
+      }),
+    );
+    const capability = resolved.find((one) => one.code === code);
+    if (!capability) throw new Error(`capability ${code} is not resolved`);
+    const document = toCapability(capability, config.commandAckTimeoutSeconds);
+    const { params_schema, ...shown } = document;
+    const fields = params_schema ? { ...shown, params_schema: JSON.stringify(params_schema) } : shown;
+    context.print(document, record(fields));
+    return 0;
+  },
+};
+
+export const deviceCommands: readonly Command[] = [setCapability];

@@ -1,0 +1,128 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { FreeObject, Nullable } from "../../http/schemas.ts";
+import { messageKeyword } from "../../http/validation.ts";
+import { type FieldErrors, validationError } from "../../lib/errors.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import { parseTimezone } from "../organizations/organization-settings.ts";
+
+const mostTags = 20;
+const longestTag = 50;
+const metadataBytes = 4096;
+
+const Tag = Type.String({ minLength: 1, maxLength: longestTag, pattern: "^[^,]*$" });
+
+const Tags = Type.Unsafe<string[] | string>({
+  description: `Up to ${mostTags} tags of 1 to ${longestTag} characters without comma, as a list or separated by commas.`,
+  anyOf: [{ type: "array", items: Tag, maxItems: mostTags }, { type: "string" }],
+  [messageKeyword]: `Expected up to ${mostTags} tags of 1 to ${longestTag} characters without comma.`,
+});
+
+const slugText = "Slug of the catalog; sets the protocol.";
+const modelSlug = Type.String({ maxLength: 100, description: slugText });
+
+const optionalFields = {
+  name: Type.Optional(Type.String({ maxLength: 100 })),
+  phone_number: Type.Optional(Nullable(Type.String({ maxLength: 32 }))),
+  iccid: Type.Optional(Nullable(Type.String({ maxLength: 32 }))),
+  timezone: Type.Optional(
+    Type.String({ maxLength: 100, description: "IANA name; the default is that of the organization." }),
+  ),
+  tags: Type.Optional(Tags),
+  metadata: Type.Optional(Type.Unsafe<Record<string, unknown>>({ ...FreeObject, description: "Up to 4 KB of JSON." })),
+  terminal_id: Type.Optional(
+    Nullable(
+      Type.String({
+        pattern: "^[A-Za-z0-9]{1,20}$",
+        description: "Unique among live devices of one protocol. The default follows from IMEI and protocol.",
+        [messageKeyword]: "Expected 1 to 20 letters and digits.",
+      }),
+    ),
+  ),
+};
+
+export const DeviceRequest = Type.Object(
+  {
+    uid: Type.String({
+      pattern: "^\\d{15}$",
+      description: "IMEI.",
+      [messageKeyword]: "Expected an IMEI of 15 digits.",
+    }),
+    device_model_slug: Type.Optional(
+      Type.String({ maxLength: 100, description: `${slugText} Required for a new device.` }),
+    ),
+    ...optionalFields,
+  },
+  { $id: "DeviceRequest" },
+);
+
+/** PUT: the IMEI is in the path, and the model is always required. */
+export const DeviceUpdateRequest = Type.Object(
+  { device_model_slug: modelSlug, ...optionalFields },
+  { $id: "DeviceUpdateRequest" },
+);
+
+export const PatchedDeviceRequest = Type.Object(
+  { device_model_slug: Type.Optional(modelSlug), ...optionalFields },
+  { $id: "PatchedDeviceRequest" },
+);
+
+/** What a partner can write, in its stored form. */
+export interface DeviceFields {
+  device_model_slug: string;
+  name: string;
+  phone_number: string | null;
+  iccid: string | null;
+  timezone: string;
+  tags: string[];
+  metadata: Record<string, unknown>;
+  terminal_id: string | null;
+}
+export type GivenFields = Partial<DeviceFields>;
+
+const unread = ["device_model_slug", "name", "phone_number", "iccid", "terminal_id"] as const;
+
+/** The fields a body speaks of. Checks what a schema cannot. */
+export function readFields(body: Static<typeof PatchedDeviceRequest>, catalog: Catalog): GivenFields {
+  const errors: FieldErrors = {};
+  const given: GivenFields = {};
+  for (const field of unread) if (body[field] !== undefined) Object.assign(given, { [field]: body[field] });
+  const slug = body.device_model_slug;
+  if (slug !== undefined && !catalog.findModel(slug)) errors.device_model_slug = [`"${slug}" is not a valid choice.`];
+  if (body.timezone !== undefined) {
+    const timezone = parseTimezone(body.timezone);
+    if (timezone === undefined) errors.timezone = [`"${body.timezone}" is not a valid time zone.`];
+    else given.timezone = timezone;
+  }
+  if (body.tags !== undefined) {
+    const tags = readTags(body.tags);
+    if (tags === undefined) errors.tags = [Tags[messageKeyword] as string];
+    else given.tags = tags;
+  }
+  if (body.metadata !== undefined) {
+    if (Buffer.byteLength(JSON.stringify(body.metadata)) <= metadataBytes) given.metadata = body.metadata;
+    else errors.metadata = [`Ensure this field has no more than ${metadataBytes} bytes of JSON.`];
+  }
+  if (Object.keys(errors).length > 0) throw validationError(errors);
+  return given;
+}
+
+/** Blanks around a tag would keep the filter, which cuts them off, from ever finding it. */
+function readTags(value: string[] | string): string[] | undefined {
+  const tags =
+    typeof value === "string"
+      ? value.split(",").flatMap((part) => part.trim() || [])
+      : value.map((part) => part.trim());
+  const isGood = tags.every((tag) => tag !== "" && [...tag].length <= longestTag);
+  return isGood && tags.length <= mostTags ? [...new Set(tags)] : undefined;
+}
+
+/** A full update: what is left out returns to its default. The terminal id has one that depends on the protocol. */
+export const withDefaults = (given: GivenFields, organizationTimezone: string): GivenFields => ({
+  name: "",
+  phone_number: null,
+  iccid: null,
+  timezone: organizationTimezone,
+  tags: [],
+  metadata: {},
+  ...given,
+});

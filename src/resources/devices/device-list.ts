@@ -1,0 +1,51 @@
+import type { Db } from "../../db/database.ts";
+import { type Sql, sql } from "../../db/sql.ts";
+import { type ListPage, type PageSource, sqlPage } from "../../http/list-results.ts";
+import { defineList, type ListQuery } from "../../http/lists.ts";
+import type { Principal } from "../../http/principal.ts";
+import { booleanParam, textsParam } from "../../http/query-params.ts";
+import { type DeviceRow, deviceColumns, deviceTables } from "./device-record.ts";
+import { visibleDevices } from "./device-store.ts";
+
+export const deviceList = defineList({
+  kind: "page",
+  ordering: ["uid", "name", "device_model_slug", "is_online", "last_seen_at", "created_at"],
+  defaultOrdering: "uid",
+  searches: "uid, name, tags",
+  filters: {
+    device_model_slug: textsParam("The model."),
+    protocol_slug: textsParam("The protocol."),
+    is_online: booleanParam("Online now, or not."),
+    tags: textsParam("Devices with any of these tags."),
+  },
+});
+
+type DeviceQuery = ListQuery<(typeof deviceList)["filters"]>;
+
+function conditions(principal: Principal, { filters }: DeviceQuery): Sql[] {
+  const where = [visibleDevices(principal)];
+  if (filters.device_model_slug) where.push(sql`d.device_model_slug = any(${filters.device_model_slug}::text[])`);
+  if (filters.protocol_slug) where.push(sql`d.protocol_slug = any(${filters.protocol_slug}::text[])`);
+  if (filters.tags) where.push(sql`d.tags && ${filters.tags}::text[]`);
+  if (filters.is_online !== undefined) where.push(filters.is_online ? sql`s.is_online` : sql`s.is_online is not true`);
+  return where;
+}
+
+export function listDevices(db: Db, principal: Principal, query: DeviceQuery): Promise<ListPage<DeviceRow>> {
+  const source: PageSource = {
+    select: deviceColumns,
+    from: deviceTables,
+    where: conditions(principal, query),
+    search: sql`d.search`,
+    ordering: {
+      uid: { column: sql`d.uid` },
+      name: { column: sql`d.name` },
+      device_model_slug: { column: sql`d.device_model_slug` },
+      is_online: { column: sql`coalesce(s.is_online, false)` },
+      last_seen_at: { column: sql`s.last_seen_at`, nullable: true },
+      created_at: { column: sql`d.created_at` },
+    },
+    key: sql`d.id`,
+  };
+  return sqlPage<DeviceRow>(db, query, source);
+}

@@ -1,0 +1,32 @@
+import type { Tx } from "../../db/database.ts";
+import { notFound } from "../../lib/errors.ts";
+import { closeAssignmentsOfDevice } from "../assignments/assignment-store.ts";
+import { type Actor, changesBetween, recordAudit } from "../audit/audit-store.ts";
+import { lockLiveDevice } from "./device-store.ts";
+import { auditView } from "./device-writes.ts";
+
+/** Soft: the row and its history stay, the IMEI becomes free for any organization. */
+export async function deleteDevice(
+  tx: Tx,
+  organizationId: string,
+  deviceId: string,
+  actor: Actor,
+  now: Date,
+): Promise<void> {
+  const device = await lockLiveDevice(tx, organizationId, deviceId);
+  if (!device) throw notFound();
+  await tx.run`
+    update devices set deleted_at = ${now}, updated_at = ${now}
+    where organization_id = ${organizationId} and id = ${deviceId}`;
+  await tx.run`
+    update device_state set is_online = false, status_changed_at = ${now}
+    where organization_id = ${organizationId} and device_id = ${deviceId} and is_online`;
+  await closeAssignmentsOfDevice(tx, organizationId, deviceId, actor, now);
+  await recordAudit(tx, actor, now, {
+    action: "deleted",
+    model: "device",
+    objectPk: device.id,
+    objectRepr: device.uid,
+    changes: changesBetween(auditView(device), null),
+  });
+}

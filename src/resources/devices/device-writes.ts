@@ -1,0 +1,118 @@
+import type { Tx } from "../../db/database.ts";
+import { imeiConflict, notFound, validationError } from "../../lib/errors.ts";
+import { type Actor, changesBetween, recordAudit } from "../audit/audit-store.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import { type DeviceFields, type GivenFields, withDefaults } from "./device-fields.ts";
+import {
+  type DeviceRow,
+  type DeviceValues,
+  findLiveDeviceAnywhere,
+  insertDevice,
+  lockFormerDevice,
+  lockLiveDevice,
+  settleRaces,
+  storeDevice,
+} from "./device-store.ts";
+import { chooseTerminalId } from "./terminal-id.ts";
+
+export interface DeviceWrite {
+  organization: { id: string; timezone: string };
+  given: GivenFields;
+  catalog: Catalog;
+  actor: Actor;
+  now: Date;
+  /** Refuses what the caller may not change, once it is known what the record was (undefined: new) and will be. */
+  approve?(before: DeviceRow | undefined, values: DeviceValues): void;
+}
+
+export interface Registered {
+  isNew: boolean;
+  device: DeviceRow;
+}
+
+/** POST: a new device, an update of the own live one, or the return of one that the organization had deleted. */
+export function registerDevice(tx: Tx, uid: string, write: DeviceWrite): Promise<Registered> {
+  const { organization, now } = write;
+  return settleRaces(tx, async () => {
+    const live = await findLiveDeviceAnywhere(tx, uid);
+    if (live && live.organization_id !== organization.id) throw imeiConflict();
+    const before = live
+      ? await lockLiveDevice(tx, organization.id, live.id)
+      : await lockFormerDevice(tx, organization.id, uid);
+    // Deleted between the look and the lock.
+    if (live && !before) return undefined;
+    if (before) return { isNew: false, device: await change(tx, before, write, false) };
+
+    const { device_model_slug } = write.given;
+    if (device_model_slug === undefined) throw validationError({ device_model_slug: ["This field is required."] });
+    const fields = { device_model_slug, ...withDefaults(write.given, organization.timezone) } as DeviceFields;
+    const values = valuesOf(uid, undefined, fields, write, true);
+    write.approve?.(undefined, values);
+    const device = await insertDevice(tx, organization.id, uid, values, now);
+    if (!device) return undefined;
+    await audit(tx, "created", null, device, write);
+    return { isNew: true, device };
+  });
+}
+
+/** PUT (`isFull`: what is not given returns to its default) and PATCH. */
+export function updateDevice(tx: Tx, deviceId: string, write: DeviceWrite, isFull: boolean): Promise<DeviceRow> {
+  return settleRaces(tx, async () => {
+    const before = await lockLiveDevice(tx, write.organization.id, deviceId);
+    if (!before) throw notFound();
+    return change(tx, before, write, isFull);
+  });
+}
+
+async function change(tx: Tx, before: DeviceRow, write: DeviceWrite, isFull: boolean): Promise<DeviceRow> {
+  const given = isFull ? withDefaults(write.given, write.organization.timezone) : write.given;
+  const values = valuesOf(before.uid, before, { ...before, ...given }, write, isFull);
+  write.approve?.(before, values);
+  const after = await storeDevice(tx, before, values, write.now);
+  await audit(tx, "updated", before, after, write);
+  return after;
+}
+
+function valuesOf(
+  uid: string,
+  before: DeviceRow | undefined,
+  fields: DeviceFields,
+  { given, catalog }: DeviceWrite,
+  isFull: boolean,
+): DeviceValues {
+  const { device_model_slug, name, phone_number, iccid, timezone, tags, metadata } = fields;
+  // A model that has left the catalog keeps its devices as they are.
+  const protocol_slug = catalog.findModel(device_model_slug)?.protocol_slug ?? before?.protocol_slug;
+  if (protocol_slug === undefined) throw new Error(`the catalog has no model ${device_model_slug}`);
+  const terminal = chooseTerminalId(uid, before, protocol_slug, given.terminal_id, isFull);
+  return { device_model_slug, name, phone_number, iccid, timezone, tags, metadata, protocol_slug, terminal };
+}
+
+export const auditView = (device: DeviceRow): Record<string, unknown> => ({
+  uid: device.uid,
+  name: device.name,
+  device_model_slug: device.device_model_slug,
+  protocol_slug: device.protocol_slug,
+  terminal_id: device.terminal_id,
+  phone_number: device.phone_number,
+  iccid: device.iccid,
+  timezone: device.timezone,
+  tags: device.tags,
+  metadata: device.metadata,
+  deleted_at: device.deleted_at,
+});
+
+const audit = (
+  tx: Tx,
+  action: "created" | "updated",
+  before: DeviceRow | null,
+  after: DeviceRow,
+  { actor, now }: DeviceWrite,
+): Promise<void> =>
+  recordAudit(tx, actor, now, {
+    action,
+    model: "device",
+    objectPk: after.id,
+    objectRepr: after.uid,
+    changes: changesBetween(before && auditView(before), auditView(after)),
+  });

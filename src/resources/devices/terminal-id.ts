@@ -1,0 +1,50 @@
+/** The id that a device sends when it does not send its IMEI (section 3.2): its default, and what becomes of it in a write. */
+
+/** Null: devices of this protocol send their IMEI. */
+export function defaultTerminalId(uid: string, protocolSlug: string): string | null {
+  switch (protocolSlug) {
+    case "watch":
+    case "h02":
+      return uid.slice(4, 14);
+    case "jt808":
+      return uid.slice(-12);
+    default:
+      return null;
+  }
+}
+
+/** What terminal ids are compared by. jt808 pads its numbers with zeros on the wire, so there they do not count. */
+export const terminalKey = (protocolSlug: string, terminalId: string): string =>
+  protocolSlug === "jt808" ? terminalId.replace(/^0+(?=.)/, "") : terminalId;
+
+export interface TerminalChoice {
+  id: string | null;
+  /** A default that is taken becomes null; any other value that is taken is a conflict. */
+  isDefault: boolean;
+}
+
+export interface TerminalState {
+  protocol_slug: string;
+  terminal_id: string | null;
+}
+
+/**
+ * `sent` undefined: the call does not speak of it. A value sent back unchanged says no more than that, so a record that is
+ * read, moved to another model and sent back still gets the default of its new protocol.
+ */
+export function chooseTerminalId(
+  uid: string,
+  before: TerminalState | undefined,
+  protocolSlug: string,
+  sent: string | null | undefined,
+  isFull: boolean,
+): TerminalChoice {
+  const usual = defaultTerminalId(uid, protocolSlug);
+  if (sent !== undefined && sent !== before?.terminal_id) return { id: sent, isDefault: false };
+  if (before === undefined || (isFull && sent === undefined)) return { id: usual, isDefault: true };
+  if (before.protocol_slug === protocolSlug) {
+    return { id: before.terminal_id, isDefault: before.terminal_id === usual };
+  }
+  const isOwn = before.terminal_id !== null && before.terminal_id !== defaultTerminalId(uid, before.protocol_slug);
+  return isOwn ? { id: before.terminal_id, isDefault: false } : { id: usual, isDefault: true };
+}
