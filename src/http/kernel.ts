@@ -12,6 +12,7 @@ import { passGates } from "./gates.ts";
 import { answerOnce, hashOfValue, readIdempotencyKey } from "./idempotency.ts";
 import type { ListPage } from "./list-results.ts";
 import { parseListQuery, parseParams } from "./lists.ts";
+import { literalSegments } from "./literal-segments.ts";
 import { actorOf, type Principal } from "./principal.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 import { personPolicies, type RatePolicy, rateHeaders } from "./rate-limit-window.ts";
@@ -48,6 +49,7 @@ const apiRoot = "/api/v1";
  */
 export function registerRoutes(app: FastifyInstance, routes: readonly Route[], options: KernelOptions): void {
   const validator = makeValidator();
+  const isLiteral = literalSegments(routes);
   for (const schema of collectNamed(routes.flatMap(schemasOf)).values()) app.addSchema(schema);
   app.decorateRequest("principal", undefined);
 
@@ -58,9 +60,11 @@ export function registerRoutes(app: FastifyInstance, routes: readonly Route[], o
     const decision = await options.rateLimiter.take(principal.id, policiesOf(principal));
     reply.headers(rateHeaders(decision));
     if (!decision.allowed) throw throttled(decision.waitSeconds, decision.violated);
+    const { route } = request.routeOptions.config;
     // The router would read a doubled slash as an empty parameter.
     const isDoubled = pathOf(request.url).includes("//");
-    passGates(isDoubled ? undefined : request.routeOptions.config.route, principal);
+    const isOutside = isDoubled || (route && isLiteral(route, request.params as Record<string, string>));
+    passGates(isOutside ? undefined : route, principal);
   });
 
   for (const route of routes) {
