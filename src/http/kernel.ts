@@ -96,6 +96,9 @@ const schemasOf = (route: Route): TSchema[] =>
 const serializers = (route: Route): Record<string, TSchema> =>
   Object.fromEntries(Object.entries(route.responses).flatMap(([status, schema]) => (schema ? [[status, schema]] : [])));
 
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
 const wellFormed: Record<PathParam, (text: string) => boolean> = {
   uuid: isUuid,
   imei: isImei,
@@ -126,7 +129,9 @@ function makeRunner(route: Route, validator: Ajv, options: KernelOptions): Runne
     request: FastifyRequest,
   ): Promise<Answer> {
     const object = route.load ? await route.load(load) : undefined;
-    const body = checkBody ? checkBody(readJson(request.body as RawBody | undefined)) : undefined;
+    const given = checkBody ? readJson(request.body as RawBody | undefined) : undefined;
+    if (route.precheck && isRecord(given)) await route.precheck(given, load);
+    const body = checkBody?.(given);
     const path = pathOf(request.url);
     return route.handle({
       ...load,

@@ -38,6 +38,8 @@ export interface RouteSpec<B extends TSchema, Q extends QueryParams, F extends Q
   errors?: readonly number[];
   /** Finds the object the path names. Runs before the body is looked at: a foreign object is 404 whatever is sent. */
   load?(context: LoadContext<Q, F>): Promise<S>;
+  /** Looks at the parsed body before its schema does, for refusals that must win over messages about other fields. */
+  precheck?(body: Readonly<Record<string, unknown>>, context: LoadContext<Q, F>): Promise<void>;
   handle(context: RouteContext<Static<B>, Q, F, S>): Promise<Answer>;
 }
 
