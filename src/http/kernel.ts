@@ -138,7 +138,6 @@ function makeRunner(route: Route, validator: Ajv, options: KernelOptions): Runne
       body,
       object,
       transaction,
-      link: (target) => options.baseUrl() + target,
       page: (page, toItem) => pageAnswer(page, toItem, options.baseUrl() + path, request.query as RawQuery),
     });
   }
@@ -157,6 +156,7 @@ function makeRunner(route: Route, validator: Ajv, options: KernelOptions): Runne
       now: clock.now(),
       requestId: request.id,
       db: on,
+      link: (target) => options.baseUrl() + target,
     });
 
     const key = route.isIdempotent ? readIdempotencyKey(request.headers["idempotency-key"]) : undefined;
