@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import type { Principal } from "../../http/principal.ts";
 import { refuseReadOnly } from "../../http/read-only.ts";
-import { created, noContent, ok, type Route, route } from "../../http/route.ts";
+import { created, ok, type Route, route } from "../../http/route.ts";
 import { pageOf, refTo, Uuid } from "../../http/schemas.ts";
 import { notFound, validationError } from "../../lib/errors.ts";
 import { getVisibleDevice } from "../devices/device-store.ts";
@@ -13,7 +13,10 @@ const AssignRequest = Type.Object(
   {
     user_id: Uuid,
     role: Type.Optional(
-      Type.String({ default: "assigned", description: "`owner` or `assigned`, in any case. Viewers are made by share." }),
+      Type.String({
+        default: "assigned",
+        description: "`owner` or `assigned`, in any case. Viewers are made by share.",
+      }),
     ),
   },
   { $id: "AssignRequest" },
@@ -108,23 +111,6 @@ export const assignmentRoutes = (): Route[] => [
     handle: async ({ object: device, body, organizationId, actor, now, transaction }) => {
       const target = { deviceId: device.id, userId: body.user_id, roles: ["owner", "assigned"] as const };
       return ok(toAssignment(await transaction((tx) => unassignUser(tx, organizationId, target, actor, now))));
-    },
-  }),
-  route({
-    method: "DELETE",
-    path: "/api/v1/devices/:uid/share/:user_id/",
-    operationId: "devices_share_destroy",
-    tag: "Assignments",
-    summary: "Revoke the share of a viewer",
-    params: { uid: "imei", user_id: "uuid" },
-    partners: ["assignments:share"],
-    people: "ADMIN",
-    responses: { 204: null },
-    load: ({ db, principal, params }) => getVisibleDevice(db, principal, params.uid as string),
-    handle: async ({ object: device, params, organizationId, actor, now, transaction }) => {
-      const target = { deviceId: device.id, userId: params.user_id as string, roles: ["viewer"] as const };
-      await transaction((tx) => unassignUser(tx, organizationId, target, actor, now));
-      return noContent();
     },
   }),
 ];
