@@ -2,10 +2,10 @@ import { type Static, Type } from "@sinclair/typebox";
 import { refuseReadOnly } from "../../http/read-only.ts";
 import { answer, created, noContent, ok, type Route, route } from "../../http/route.ts";
 import { pageOf, refTo } from "../../http/schemas.ts";
-import { notFound, passwordNotAllowed, roleNotAllowed, validationError } from "../../lib/errors.ts";
+import { notFound, passwordNotAllowed, validationError } from "../../lib/errors.ts";
 import { fullNameOf } from "../../oauth/person-store.ts";
-import { type MemberRole, memberRoles } from "../../oauth/roles.ts";
 import { Assignment, type AssignmentRow, toAssignment } from "../assignments/assignment-record.ts";
+import { checkGivenRole, giverOf, parseRole } from "../users/role-rules.ts";
 import { toUser, User } from "../users/user-record.ts";
 import { acceptInvitation, findTarget } from "./accepting.ts";
 import { Invitation, toInvitation } from "./invitation-record.ts";
@@ -47,12 +47,6 @@ const InvitationRequest = Type.Object(
   { $id: "InvitationRequest" },
 );
 
-function parseMemberRole(text: string): MemberRole {
-  const role = memberRoles.find((name) => name === text.toUpperCase());
-  if (!role) throw validationError({ role: [`"${text.slice(0, 100)}" is not a valid choice.`] });
-  return role;
-}
-
 /** Fields of the record that a new invitation sets by itself. */
 const fixedFields = ["id", "status", "kind", "invited_by", "created_at", "expires_at", "accepted_at", "revoked_at"];
 
@@ -83,8 +77,9 @@ export const invitationRoutes = (): Route[] => [
     body: refTo(InvitationRequest),
     responses: { 201: refTo(Invitation) },
     handle: async ({ principal, body, actor, now, transaction, link }) => {
-      const role = parseMemberRole(body.role ?? "USER");
-      if (role === "OWNER" && principal.kind === "person" && principal.person.role !== "OWNER") throw roleNotAllowed();
+      const role = parseRole(body.role ?? "USER");
+      if (!role) throw validationError({ role: [`"${body.role?.slice(0, 100)}" is not a valid choice.`] });
+      checkGivenRole(giverOf(principal), role);
       const input = { email: body.email.toLowerCase(), role, linkBase: link("/console/accept") };
       const record = await transaction(async (tx) => {
         const made = toInvitation(await inviteMember(tx, principal.organization, input, actor, now));
