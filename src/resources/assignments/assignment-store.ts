@@ -21,12 +21,12 @@ import {
  * indexes would only turn a mistake here into an error. A user's membership is held open meanwhile.
  */
 
-export interface LockedDevice {
+export interface HeldDevice {
   id: string;
   uid: string;
 }
 
-export interface LockedMember {
+export interface HeldMember {
   user_id: string;
   email: string;
 }
@@ -35,8 +35,8 @@ export interface LockedMember {
  * Undefined once the device is deleted. The lock lets rows that refer to the device through (packets, commands) and keeps
  * out changes of the device and other assignments of it. It comes before the locks of members and invitations.
  */
-export const lockLiveDevice = (tx: Tx, organizationId: string, deviceId: string): Promise<LockedDevice | undefined> =>
-  tx.maybeOne<LockedDevice>`
+export const holdLiveDevice = (tx: Tx, organizationId: string, deviceId: string): Promise<HeldDevice | undefined> =>
+  tx.maybeOne<HeldDevice>`
     select id, uid from devices
     where organization_id = ${organizationId} and id = ${deviceId} and deleted_at is null for no key update`;
 
@@ -45,8 +45,8 @@ export const holdOpenMember = (
   tx: Tx,
   organizationId: string,
   who: { userId: string } | { email: string },
-): Promise<LockedMember | undefined> =>
-  tx.maybeOne<LockedMember>(sql`
+): Promise<HeldMember | undefined> =>
+  tx.maybeOne<HeldMember>(sql`
     select user_id, email from memberships
     where organization_id = ${organizationId} and closed_at is null
       and ${"userId" in who ? sql`user_id = ${who.userId}` : sql`email = ${who.email}`} for share`);
@@ -71,8 +71,8 @@ export const findActiveAssignment = (
   findAssignment(db, organizationId, sql`a.device_id = ${deviceId} and a.user_id = ${userId} and a.is_active`);
 
 export interface NewAssignment {
-  device: LockedDevice;
-  member: LockedMember;
+  device: HeldDevice;
+  member: HeldMember;
   role: AssignmentRole;
   source: AssignmentSource;
 }
@@ -117,7 +117,7 @@ export async function assignUser(
   actor: Actor,
   now: Date,
 ): Promise<AssignmentRow> {
-  const device = await lockLiveDevice(tx, organizationId, deviceId);
+  const device = await holdLiveDevice(tx, organizationId, deviceId);
   if (!device) throw notFound();
   const member = await holdOpenMember(tx, organizationId, { userId: input.userId });
   if (!member) throw userNotFound();

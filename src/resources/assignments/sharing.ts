@@ -5,7 +5,7 @@ import type { OrganizationIdentity } from "../../oauth/token-store.ts";
 import type { InvitationRow } from "../invitations/invitation-record.ts";
 import { inviteToDevice } from "../invitations/inviting.ts";
 import { type AssignmentRow, assignmentRoles } from "./assignment-record.ts";
-import { createAssignment, findActiveAssignment, holdOpenMember, lockLiveDevice } from "./assignment-store.ts";
+import { createAssignment, findActiveAssignment, holdLiveDevice, holdOpenMember } from "./assignment-store.ts";
 
 export interface ShareInput {
   device: { id: string; name: string };
@@ -28,7 +28,7 @@ export async function shareDevice(
   actor: Actor,
   now: Date,
 ): Promise<Shared> {
-  const device = await lockLiveDevice(tx, organization.id, input.device.id);
+  const device = await holdLiveDevice(tx, organization.id, input.device.id);
   if (!device) throw notFound();
   const member = await holdOpenMember(tx, organization.id, { email: input.email });
   if (!member) return { kind: "invited", invitation: await inviteToDevice(tx, organization, input, actor, now) };

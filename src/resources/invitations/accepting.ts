@@ -4,7 +4,7 @@ import type { Actor } from "../../oauth/actor.ts";
 import { hashSecret } from "../../oauth/client-secrets.ts";
 import { roleLabel } from "../../oauth/roles.ts";
 import type { AssignmentRow } from "../assignments/assignment-record.ts";
-import { createAssignment, findActiveAssignment, lockLiveDevice } from "../assignments/assignment-store.ts";
+import { createAssignment, findActiveAssignment, holdLiveDevice } from "../assignments/assignment-store.ts";
 import { ensureMember } from "../users/member-store.ts";
 import type { UserRow } from "../users/user-record.ts";
 import { type InvitationRow, invitationStatuses } from "./invitation-record.ts";
@@ -56,7 +56,7 @@ export async function acceptInvitation(
   now: Date,
 ): Promise<Accepted> {
   const organizationId = target.organization_id;
-  const device = target.device_id === null ? null : await lockLiveDevice(tx, organizationId, target.device_id);
+  const device = target.device_id === null ? null : await holdLiveDevice(tx, organizationId, target.device_id);
   if (device === undefined) throw notFound();
   const invitation = await lockInvitation(tx, organizationId, target.id, now, target.token_hash);
   if (invitation.status === invitationStatuses.expired) throw invitationExpired();
