@@ -5,6 +5,7 @@ import { findPerson } from "../../src/oauth/person-store.ts";
 import type { OrganizationIdentity } from "../../src/oauth/token-store.ts";
 import { shareDevice } from "../../src/resources/assignments/sharing.ts";
 import { acceptInvitation, findTarget } from "../../src/resources/invitations/accepting.ts";
+import { acceptAsPerson, findPersonTarget } from "../../src/resources/invitations/accepting-person.ts";
 import { inviteMember } from "../../src/resources/invitations/inviting.ts";
 import { cliActor, openTestApi, type TestApi } from "../support/api.ts";
 import { makeDevice, makeMember, readMail, type TestDevice } from "../support/fixtures.ts";
@@ -100,6 +101,17 @@ describe("a crash between any two statements", () => {
     const profile = { firstName: "A", lastName: "B", phoneNumber: "" };
     const steps = await survive((tx) => acceptInvitation(tx, target, profile, actor(), api.clock.now()));
     expect(steps).toBeGreaterThan(8);
+  });
+
+  it("leaves all or nothing of an accept in the browser", async () => {
+    await api.db.transaction(share("browser@example.org"));
+    const { token } = await readMail(api, "browser@example.org");
+    const target = await findPersonTarget(api.db, token, api.clock.now());
+    if (!target) throw new Error("no invitation");
+    const input = { firstName: "A", lastName: "B", newPasswordHash: "hash" };
+    const origin = { correlationId: null, remoteAddr: null };
+    const steps = await survive((tx) => acceptAsPerson(tx, target, input, origin, api.clock.now()));
+    expect(steps).toBeGreaterThan(10);
   });
 
   it("leaves all or nothing of the invitation of a member, also when it replaces one", async () => {

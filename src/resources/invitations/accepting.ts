@@ -4,7 +4,12 @@ import type { Actor } from "../../oauth/actor.ts";
 import { hashSecret } from "../../oauth/client-secrets.ts";
 import { roleLabel } from "../../oauth/roles.ts";
 import type { AssignmentRow } from "../assignments/assignment-record.ts";
-import { createAssignment, findActiveAssignment, holdLiveDevice } from "../assignments/assignment-store.ts";
+import {
+  createAssignment,
+  findActiveAssignment,
+  type HeldDevice,
+  holdLiveDevice,
+} from "../assignments/assignment-store.ts";
 import { ensureMember } from "../users/member-store.ts";
 import type { UserRow } from "../users/user-record.ts";
 import { type InvitationRow, invitationStatuses } from "./invitation-record.ts";
@@ -44,23 +49,37 @@ export interface Accepted {
   invitation: InvitationRow;
 }
 
-/**
- * Uses up a token: membership, assignment and the status of the invitation are one transaction. Names that are left empty are
- * those the inviter gave. An open membership keeps its role, an active assignment of the device stays what it is.
- */
-export async function acceptInvitation(
-  tx: Tx,
-  target: InvitationTarget,
-  profile: AcceptedProfile,
-  actor: Actor,
-  now: Date,
-): Promise<Accepted> {
+/** A pending invitation and its device, held until the transaction ends. */
+export interface HeldInvitation {
+  invitation: InvitationRow;
+  /** Null for the invitation of a member. */
+  device: HeldDevice | null;
+}
+
+/** Refuses what cannot be accepted (any more). Of parallel calls with one token the second sees what the first has done. */
+export async function holdPending(tx: Tx, target: InvitationTarget, now: Date): Promise<HeldInvitation> {
   const organizationId = target.organization_id;
   const device = target.device_id === null ? null : await holdLiveDevice(tx, organizationId, target.device_id);
   if (device === undefined) throw notFound();
   const invitation = await lockInvitation(tx, organizationId, target.id, now, target.token_hash);
   if (invitation.status === invitationStatuses.expired) throw invitationExpired();
   if (invitation.status !== invitationStatuses.pending) throw invitationNotPending(invitation.status);
+  return { invitation, device };
+}
+
+/**
+ * Uses up a held invitation: membership, assignment and the status of the invitation are one transaction. Names that are left
+ * empty are those the inviter gave. An open membership keeps its role, an active assignment of the device stays what it is.
+ */
+export async function acceptHeld(
+  tx: Tx,
+  target: InvitationTarget,
+  { invitation, device }: HeldInvitation,
+  profile: AcceptedProfile,
+  actor: Actor,
+  now: Date,
+): Promise<Accepted> {
+  const organizationId = target.organization_id;
   const { user, userExisted } = await ensureMember(
     tx,
     organizationId,
@@ -87,3 +106,12 @@ export async function acceptInvitation(
     : null;
   return { user, userExisted, assignment, invitation: await markAccepted(tx, organizationId, invitation, actor, now) };
 }
+
+/** A partner or an administrator accepts for the invited person. */
+export const acceptInvitation = async (
+  tx: Tx,
+  target: InvitationTarget,
+  profile: AcceptedProfile,
+  actor: Actor,
+  now: Date,
+): Promise<Accepted> => acceptHeld(tx, target, await holdPending(tx, target, now), profile, actor, now);
