@@ -143,6 +143,9 @@ create table invitations (
   kind text not null check (kind in ('share', 'member')),
   status smallint not null check (status in (10, 20, 30, 40)),
   role smallint not null check (role in (10, 20, 30, 40)),
+  -- Names that the inviter gave, for the membership that accepting makes.
+  first_name text not null,
+  last_name text not null,
   token_hash bytea not null unique,
   -- The target of a share; private, never in an answer.
   device_id uuid references devices,
@@ -159,6 +162,8 @@ create table invitations (
 );
 create unique index invitations_pending_share on invitations (organization_id, email, device_id)
   where status = 10 and kind = 'share' and deleted_at is null;
+create unique index invitations_pending_member on invitations (organization_id, email)
+  where status = 10 and kind = 'member' and deleted_at is null;
 create index invitations_created on invitations (organization_id, created_at, id) where deleted_at is null;
 create index invitations_expiry on invitations (expires_at) where status = 10;
 create index invitations_device on invitations (device_id);

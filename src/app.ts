@@ -19,10 +19,13 @@ import type { Metrics } from "./lib/metrics.ts";
 import { collectBody } from "./lib/raw-body.ts";
 import { registerOAuthRoutes } from "./oauth/oauth-routes.ts";
 import type { TokenCache } from "./oauth/token-cache.ts";
+import { assignmentRoutes } from "./resources/assignments/assignment-routes.ts";
+import { shareRoutes } from "./resources/assignments/share-routes.ts";
 import { auditRoutes } from "./resources/audit/audit-routes.ts";
 import type { Catalog } from "./resources/catalog/catalog.ts";
 import { catalogRoutes } from "./resources/catalog/catalog-routes.ts";
 import { deviceRoutes } from "./resources/devices/device-routes.ts";
+import { invitationRoutes } from "./resources/invitations/invitation-routes.ts";
 import { organizationRoutes } from "./resources/organizations/organization-routes.ts";
 import { userRoutes } from "./resources/users/user-routes.ts";
 
@@ -49,6 +52,9 @@ export function routeTable(options: { catalog: Catalog; commandAckTimeoutSeconds
   return [
     ...organizationRoutes(),
     ...catalogRoutes(options.catalog, options.commandAckTimeoutSeconds),
+    ...assignmentRoutes(),
+    ...shareRoutes(),
+    ...invitationRoutes(),
     ...auditRoutes(),
     ...userRoutes(),
     ...deviceRoutes(options.catalog, options.commandAckTimeoutSeconds),

@@ -13,6 +13,7 @@ import type { RawBody } from "../lib/raw-body.ts";
 import { logIn } from "../oauth/login.ts";
 import { sessionTtlSeconds, signSession } from "../oauth/session-tokens.ts";
 import { findUser, toUser, type User } from "../resources/users/user-record.ts";
+import { registerAcceptance } from "./accept-routes.ts";
 import { registerActivation } from "./activate-routes.ts";
 
 export interface ConsoleOptions {
@@ -36,6 +37,7 @@ export function registerConsoleApi(app: FastifyInstance, options: ConsoleOptions
   const { db, clock } = options;
   const checkLogin = compileBody(makeValidator(), LoginRequest);
   registerActivation(app, { db, clock });
+  registerAcceptance(app, { db, clock });
 
   async function userRecord(organizationId: string, userId: string): Promise<User> {
     const row = await findUser(db.point, organizationId, userId);

@@ -12,6 +12,7 @@ import { passGates } from "./gates.ts";
 import { answerOnce, hashOfValue, readIdempotencyKey } from "./idempotency.ts";
 import type { ListPage } from "./list-results.ts";
 import { parseListQuery, parseParams } from "./lists.ts";
+import { literalSegments } from "./literal-segments.ts";
 import { actorOf, type Principal } from "./principal.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 import { personPolicies, type RatePolicy, rateHeaders } from "./rate-limit-window.ts";
@@ -48,6 +49,7 @@ const apiRoot = "/api/v1";
  */
 export function registerRoutes(app: FastifyInstance, routes: readonly Route[], options: KernelOptions): void {
   const validator = makeValidator();
+  const isLiteral = literalSegments(routes);
   for (const schema of collectNamed(routes.flatMap(schemasOf)).values()) app.addSchema(schema);
   app.decorateRequest("principal", undefined);
 
@@ -58,9 +60,11 @@ export function registerRoutes(app: FastifyInstance, routes: readonly Route[], o
     const decision = await options.rateLimiter.take(principal.id, policiesOf(principal));
     reply.headers(rateHeaders(decision));
     if (!decision.allowed) throw throttled(decision.waitSeconds, decision.violated);
+    const { route } = request.routeOptions.config;
     // The router would read a doubled slash as an empty parameter.
     const isDoubled = pathOf(request.url).includes("//");
-    passGates(isDoubled ? undefined : request.routeOptions.config.route, principal);
+    const isOutside = isDoubled || (route && isLiteral(route, request.params as Record<string, string>));
+    passGates(isOutside ? undefined : route, principal);
   });
 
   for (const route of routes) {
@@ -92,6 +96,9 @@ const schemasOf = (route: Route): TSchema[] =>
 const serializers = (route: Route): Record<string, TSchema> =>
   Object.fromEntries(Object.entries(route.responses).flatMap(([status, schema]) => (schema ? [[status, schema]] : [])));
 
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
 const wellFormed: Record<PathParam, (text: string) => boolean> = {
   uuid: isUuid,
   imei: isImei,
@@ -122,14 +129,15 @@ function makeRunner(route: Route, validator: Ajv, options: KernelOptions): Runne
     request: FastifyRequest,
   ): Promise<Answer> {
     const object = route.load ? await route.load(load) : undefined;
-    const body = checkBody ? checkBody(readJson(request.body as RawBody | undefined)) : undefined;
+    const given = checkBody ? readJson(request.body as RawBody | undefined) : undefined;
+    if (route.precheck && isRecord(given)) await route.precheck(given, load);
+    const body = checkBody?.(given);
     const path = pathOf(request.url);
     return route.handle({
       ...load,
       body,
       object,
       transaction,
-      link: (target) => options.baseUrl() + target,
       page: (page, toItem) => pageAnswer(page, toItem, options.baseUrl() + path, request.query as RawQuery),
     });
   }
@@ -148,6 +156,7 @@ function makeRunner(route: Route, validator: Ajv, options: KernelOptions): Runne
       now: clock.now(),
       requestId: request.id,
       db: on,
+      link: (target) => options.baseUrl() + target,
     });
 
     const key = route.isIdempotent ? readIdempotencyKey(request.headers["idempotency-key"]) : undefined;

@@ -38,6 +38,8 @@ export interface RouteSpec<B extends TSchema, Q extends QueryParams, F extends Q
   errors?: readonly number[];
   /** Finds the object the path names. Runs before the body is looked at: a foreign object is 404 whatever is sent. */
   load?(context: LoadContext<Q, F>): Promise<S>;
+  /** Looks at the parsed body before its schema does, for refusals that must win over messages about other fields. */
+  precheck?(body: Readonly<Record<string, unknown>>, context: LoadContext<Q, F>): Promise<void>;
   handle(context: RouteContext<Static<B>, Q, F, S>): Promise<Answer>;
 }
 
@@ -55,6 +57,8 @@ export interface LoadContext<Q extends QueryParams, F extends QueryParams> {
   requestId: string;
   /** Reads; part of the request's transaction where it has one. */
   db: Db;
+  /** An absolute address under the configured base URL. */
+  link(path: string): string;
 }
 
 export interface RouteContext<Body, Q extends QueryParams, F extends QueryParams, S> extends LoadContext<Q, F> {
@@ -63,8 +67,6 @@ export interface RouteContext<Body, Q extends QueryParams, F extends QueryParams
   object: S;
   /** The one transaction of this request; an Idempotency-Key is stored in it. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
-  /** An absolute address under the configured base URL. */
-  link(path: string): string;
   /** The body of a list answer, with links to its neighbours. */
   page<Row, Item>(page: ListPage<Row>, toItem: (row: Row) => Item): Answer;
 }

@@ -1,28 +1,209 @@
-import type { Tx } from "../../db/database.ts";
+import type { Db, Tx } from "../../db/database.ts";
+import { type Sql, sql } from "../../db/sql.ts";
+import { assignmentExists, assignmentNotFound, notFound, ownerExists, userNotFound } from "../../lib/errors.ts";
+import { newUuid } from "../../lib/ids.ts";
+import { searchText } from "../../lib/search-text.ts";
 import type { Actor } from "../../oauth/actor.ts";
+import { recordAudit } from "../audit/audit-store.ts";
+import {
+  type AssignmentRole,
+  type AssignmentRow,
+  type AssignmentSource,
+  assignmentColumns,
+  assignmentRoleLabel,
+  assignmentRoles,
+  assignmentTables,
+} from "./assignment-record.ts";
 
-/** Closes the active assignments of a person in one organization. */
-export async function closeAssignmentsOfUser(
-  tx: Tx,
-  organizationId: string,
-  userId: string,
-  _actor: Actor,
-  now: Date,
-): Promise<void> {
-  await tx.run`
-    update assignments set is_active = false, unassigned_at = ${now}
-    where organization_id = ${organizationId} and user_id = ${userId} and is_active`;
+/**
+ * Who holds which device. Every new assignment is made under the lock of its device, so that "one active owner" and "one
+ * active assignment per user" are checked against what is true, and parallel calls get the documented refusals; the unique
+ * indexes would only turn a mistake here into an error. A user's membership is held open meanwhile.
+ */
+
+export interface HeldDevice {
+  id: string;
+  uid: string;
 }
 
-/** Ends every active assignment of a device that is being deleted. */
+export interface HeldMember {
+  user_id: string;
+  email: string;
+}
+
+/**
+ * Undefined once the device is deleted. The lock lets rows that refer to the device through (packets, commands) and keeps
+ * out changes of the device and other assignments of it. It comes before the locks of members and invitations.
+ */
+export const holdLiveDevice = (tx: Tx, organizationId: string, deviceId: string): Promise<HeldDevice | undefined> =>
+  tx.maybeOne<HeldDevice>`
+    select id, uid from devices
+    where organization_id = ${organizationId} and id = ${deviceId} and deleted_at is null for no key update`;
+
+/** An open membership, kept open until the transaction ends. */
+export const holdOpenMember = (
+  tx: Tx,
+  organizationId: string,
+  who: { userId: string } | { email: string },
+): Promise<HeldMember | undefined> =>
+  tx.maybeOne<HeldMember>(sql`
+    select user_id, email from memberships
+    where organization_id = ${organizationId} and closed_at is null
+      and ${"userId" in who ? sql`user_id = ${who.userId}` : sql`email = ${who.email}`} for share`);
+
+const findAssignment = (db: Db, organizationId: string, condition: Sql): Promise<AssignmentRow | undefined> =>
+  db.maybeOne<AssignmentRow>(sql`
+    select ${assignmentColumns} from ${assignmentTables}
+    where a.organization_id = ${organizationId} and ${condition}`);
+
+async function getAssignment(db: Db, organizationId: string, id: string): Promise<AssignmentRow> {
+  const row = await findAssignment(db, organizationId, sql`a.id = ${id}`);
+  if (!row) throw new Error(`assignment ${id} was just written`);
+  return row;
+}
+
+export const findActiveAssignment = (
+  db: Db,
+  organizationId: string,
+  deviceId: string,
+  userId: string,
+): Promise<AssignmentRow | undefined> =>
+  findAssignment(db, organizationId, sql`a.device_id = ${deviceId} and a.user_id = ${userId} and a.is_active`);
+
+export interface NewAssignment {
+  device: HeldDevice;
+  member: HeldMember;
+  role: AssignmentRole;
+  source: AssignmentSource;
+}
+
+/** Needs the lock of the device, and that the user has no active assignment of it. */
+export async function createAssignment(
+  tx: Tx,
+  organizationId: string,
+  { device, member, role, source }: NewAssignment,
+  actor: Actor,
+  now: Date,
+): Promise<AssignmentRow> {
+  const id = newUuid();
+  await tx.run`
+    insert into assignments (id, organization_id, device_id, user_id, role, is_active, source, search, assigned_at)
+    values (${id}, ${organizationId}, ${device.id}, ${member.user_id}, ${assignmentRoles[role]}, true, ${source},
+      ${searchText([member.email, device.uid])}, ${now})`;
+  await recordAudit(tx, actor, now, {
+    action: "created",
+    model: "assignment",
+    objectPk: id,
+    objectRepr: reprOf(member.email, device.uid),
+    changes: {
+      device: [null, device.uid],
+      user: [null, member.email],
+      role: [null, role],
+      source: [null, source],
+      is_active: [null, true],
+    },
+  });
+  return getAssignment(tx, organizationId, id);
+}
+
+const reprOf = (email: string, uid: string): string => `${email} → ${uid}`;
+
+/** Assigns a member as owner or assigned; viewers come from sharing. */
+export async function assignUser(
+  tx: Tx,
+  organizationId: string,
+  deviceId: string,
+  input: { userId: string; role: "owner" | "assigned"; source: AssignmentSource },
+  actor: Actor,
+  now: Date,
+): Promise<AssignmentRow> {
+  const device = await holdLiveDevice(tx, organizationId, deviceId);
+  if (!device) throw notFound();
+  const member = await holdOpenMember(tx, organizationId, { userId: input.userId });
+  if (!member) throw userNotFound();
+  if (await findActiveAssignment(tx, organizationId, deviceId, input.userId)) throw assignmentExists();
+  if (input.role === "owner" && (await hasActiveOwner(tx, organizationId, deviceId))) throw ownerExists();
+  return createAssignment(tx, organizationId, { device, member, role: input.role, source: input.source }, actor, now);
+}
+
+const hasActiveOwner = async (db: Db, organizationId: string, deviceId: string): Promise<boolean> =>
+  (await db.maybeOne`
+    select 1 from assignments
+    where organization_id = ${organizationId} and device_id = ${deviceId} and is_active
+      and role = ${assignmentRoles.owner}`) !== undefined;
+
+/** Ends the user's hold on the device in one of the given roles. Of parallel calls one finds something to close. */
+export async function unassignUser(
+  tx: Tx,
+  organizationId: string,
+  target: { deviceId: string; userId: string; roles: readonly AssignmentRole[] },
+  actor: Actor,
+  now: Date,
+): Promise<AssignmentRow> {
+  const roles = target.roles.map((role) => assignmentRoles[role]);
+  const [closed] = await closeAssignments(
+    tx,
+    organizationId,
+    sql`a.device_id = ${target.deviceId} and a.user_id = ${target.userId} and a.role = any(${roles})`,
+    actor,
+    now,
+  );
+  if (!closed) throw assignmentNotFound();
+  return getAssignment(tx, organizationId, closed.id);
+}
+
+/** For the end of a device's life in this organization. */
 export async function closeAssignmentsOfDevice(
   tx: Tx,
   organizationId: string,
   deviceId: string,
-  _actor: Actor,
+  actor: Actor,
   now: Date,
 ): Promise<void> {
-  await tx.run`
-    update assignments set is_active = false, unassigned_at = ${now}
-    where organization_id = ${organizationId} and device_id = ${deviceId} and is_active`;
+  await closeAssignments(tx, organizationId, sql`a.device_id = ${deviceId}`, actor, now);
+}
+
+/** For the end of a membership in this organization. */
+export async function closeAssignmentsOfUser(
+  tx: Tx,
+  organizationId: string,
+  userId: string,
+  actor: Actor,
+  now: Date,
+): Promise<void> {
+  await closeAssignments(tx, organizationId, sql`a.user_id = ${userId}`, actor, now);
+}
+
+interface ClosedRow {
+  id: string;
+  email: string;
+  uid: string;
+  role: number;
+}
+
+async function closeAssignments(
+  tx: Tx,
+  organizationId: string,
+  condition: Sql,
+  actor: Actor,
+  now: Date,
+): Promise<ClosedRow[]> {
+  const closed = await tx.many<ClosedRow>(sql`
+    update assignments a set is_active = false, unassigned_at = ${now}
+    from devices d, memberships m
+    where a.organization_id = ${organizationId} and a.is_active and ${condition}
+      and d.id = a.device_id and d.organization_id = a.organization_id
+      and m.user_id = a.user_id and m.organization_id = a.organization_id
+    returning a.id, m.email, d.uid, a.role`);
+  for (const { id, email, uid, role } of closed) {
+    await recordAudit(tx, actor, now, {
+      action: "updated",
+      model: "assignment",
+      objectPk: id,
+      objectRepr: reprOf(email, uid),
+      changes: { is_active: [true, false] },
+      additionalData: { role: assignmentRoleLabel(role) },
+    });
+  }
+  return closed;
 }

@@ -1,5 +1,6 @@
 import type { Db, Tx } from "../../db/database.ts";
-import { type Actor, changesBetween, recordAudit } from "../audit/audit-store.ts";
+import type { Actor } from "../../oauth/actor.ts";
+import { changesBetween, recordAudit } from "../audit/audit-store.ts";
 import type { Capability, ParamsSchema } from "../catalog/capability.ts";
 import { type CapabilityOverride, resolveCapabilities } from "../catalog/capability-override.ts";
 import type { Catalog } from "../catalog/catalog.ts";

@@ -1,7 +1,8 @@
 import type { Tx } from "../../db/database.ts";
 import { notFound } from "../../lib/errors.ts";
+import type { Actor } from "../../oauth/actor.ts";
 import { closeAssignmentsOfDevice } from "../assignments/assignment-store.ts";
-import { type Actor, changesBetween, recordAudit } from "../audit/audit-store.ts";
+import { changesBetween, recordAudit } from "../audit/audit-store.ts";
 import { lockLiveDevice } from "./device-store.ts";
 import { auditView } from "./device-writes.ts";
 

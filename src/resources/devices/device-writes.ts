@@ -1,6 +1,7 @@
 import type { Tx } from "../../db/database.ts";
 import { imeiConflict, notFound, validationError } from "../../lib/errors.ts";
-import { type Actor, changesBetween, recordAudit } from "../audit/audit-store.ts";
+import type { Actor } from "../../oauth/actor.ts";
+import { changesBetween, recordAudit } from "../audit/audit-store.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { type DeviceFields, type GivenFields, withDefaults } from "./device-fields.ts";
 import {

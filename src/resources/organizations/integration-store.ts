@@ -79,6 +79,13 @@ export const findIntegrationForOperator = (
       (select slug from organizations where organizations.id = integrations.organization_id) as "organizationSlug"
     from integrations where id = ${integrationId} and status <> 'deleted'`;
 
+/** Hosts that links in mails of the integration may lead to. */
+export async function findLinkHosts(db: Db, organizationId: string, integrationId: string): Promise<string[]> {
+  const row = await db.maybeOne<{ link_hosts: string[] }>`
+    select link_hosts from integrations where organization_id = ${organizationId} and id = ${integrationId}`;
+  return row?.link_hosts ?? [];
+}
+
 export const lockIntegration = (
   tx: Tx,
   organizationId: string,

@@ -1,0 +1,104 @@
+import { Type } from "@sinclair/typebox";
+import type { FastifyInstance } from "fastify";
+import type { Database } from "../db/database.ts";
+import { readJson } from "../http/body.ts";
+import { compileBody, makeValidator } from "../http/validation.ts";
+import type { Clock } from "../lib/clock.ts";
+import {
+  invalidCredentials,
+  invitationExpired,
+  invitationNotPending,
+  notFound,
+  throttled,
+  validationError,
+} from "../lib/errors.ts";
+import type { RawBody } from "../lib/raw-body.ts";
+import { blockedSeconds, recordFailure } from "../oauth/failed-attempts.ts";
+import {
+  hashPassword,
+  isAcceptablePassword,
+  longestPassword,
+  shortestPassword,
+  verifyPassword,
+} from "../oauth/passwords.ts";
+import { acceptAsPerson, findPersonTarget, type PersonTarget } from "../resources/invitations/accepting-person.ts";
+import { invitationStatuses } from "../resources/invitations/invitation-record.ts";
+import { parseLocale } from "../resources/organizations/organization-settings.ts";
+import { type AcceptView, acceptApiAddress, acceptPage, acceptScript, acceptScriptAddress } from "./accept-page.ts";
+import { pagePolicy } from "./page.ts";
+import { preferredLocale } from "./page-locale.ts";
+
+const AcceptRequest = Type.Object({
+  token: Type.String({ minLength: 1, maxLength: 200 }),
+  first_name: Type.Optional(Type.String({ maxLength: 100 })),
+  last_name: Type.Optional(Type.String({ maxLength: 100 })),
+  password: Type.String({ minLength: 1, maxLength: longestPassword }),
+});
+
+/** A link lets its holder try the password of one person; not often. */
+const wrongPasswords = { kind: "accept", failures: 10, windowSeconds: 900 } as const;
+
+const { pending, expired } = invitationStatuses;
+
+/** Where the mail of an invitation leads: a page to accept it, and the call it makes. Nobody has a session here. */
+export function registerAcceptance(app: FastifyInstance, { db, clock }: { db: Database; clock: Clock }): void {
+  const check = compileBody(makeValidator(), AcceptRequest);
+
+  app.get<{ Querystring: { token?: unknown } }>("/console/accept", async (request, reply) => {
+    const { token } = request.query;
+    const target = typeof token === "string" ? await findPersonTarget(db.point, token, clock.now()) : undefined;
+    const locale = (target && parseLocale(target.locale)) ?? preferredLocale(request.headers["accept-language"]);
+    const [status, view] = viewOf(target);
+    return reply
+      .code(status)
+      .header("Content-Security-Policy", pagePolicy)
+      .type("text/html; charset=utf-8")
+      .send(acceptPage(locale, view));
+  });
+
+  app.get(acceptScriptAddress, async (_request, reply) =>
+    reply.type("text/javascript; charset=utf-8").send(acceptScript),
+  );
+
+  /** The hash of a first password, or null for a person who has given the one they have. */
+  async function checkPassword(target: PersonTarget, password: string, now: Date): Promise<string | null> {
+    if (target.password_hash === null) {
+      if (isAcceptablePassword(password)) return hashPassword(password);
+      throw validationError({ password: [`Ensure this field has at least ${shortestPassword} characters.`] });
+    }
+    const blocked = await blockedSeconds(db.point, wrongPasswords, target.id, now);
+    if (blocked > 0) throw throttled(blocked);
+    if (await verifyPassword(target.password_hash, password)) return null;
+    const wait = await recordFailure(db, wrongPasswords, target.id, now);
+    throw wait > 0 ? throttled(wait) : invalidCredentials();
+  }
+
+  app.post(acceptApiAddress, async (request) => {
+    const body = check(readJson(request.body as RawBody | undefined));
+    const now = clock.now();
+    const target = await findPersonTarget(db.point, body.token, now);
+    if (!target) throw notFound("The link is not valid.");
+    if (target.status === expired) throw invitationExpired();
+    if (target.status !== pending) throw invitationNotPending(target.status);
+    const newPasswordHash = await checkPassword(target, body.password, now);
+    const input = { firstName: body.first_name ?? "", lastName: body.last_name ?? "", newPasswordHash };
+    const origin = { correlationId: request.id, remoteAddr: request.ip };
+    await db.transaction((tx) => acceptAsPerson(tx, target, input, origin, now));
+    return { detail: "The invitation has been accepted." };
+  });
+}
+
+function viewOf(target: PersonTarget | undefined): [number, AcceptView] {
+  if (target?.status === expired) return [410, { kind: "expired" }];
+  if (target?.status !== pending) return [404, { kind: "invalid" }];
+  const invitation = {
+    kind: target.kind,
+    organizationName: target.organization_name,
+    email: target.email,
+    firstName: target.first_name,
+    lastName: target.last_name,
+    hasPassword: target.password_hash !== null,
+    isMember: target.is_member,
+  };
+  return [200, { kind: "open", invitation }];
+}

@@ -1,0 +1,116 @@
+import { Type } from "@sinclair/typebox";
+import type { Principal } from "../../http/principal.ts";
+import { refuseReadOnly } from "../../http/read-only.ts";
+import { created, ok, type Route, route } from "../../http/route.ts";
+import { pageOf, refTo, Uuid } from "../../http/schemas.ts";
+import { notFound, validationError } from "../../lib/errors.ts";
+import { getVisibleDevice } from "../devices/device-store.ts";
+import { assignmentList, findVisibleAssignment, listAssignments } from "./assignment-list.ts";
+import { Assignment, type AssignmentSource, toAssignment } from "./assignment-record.ts";
+import { assignUser, unassignUser } from "./assignment-store.ts";
+
+const AssignRequest = Type.Object(
+  {
+    user_id: Uuid,
+    role: Type.Optional(
+      Type.String({
+        default: "assigned",
+        description: "`owner` or `assigned`, in any case. Viewers are made by share.",
+      }),
+    ),
+  },
+  { $id: "AssignRequest" },
+);
+
+const UnassignRequest = Type.Object({ user_id: Uuid }, { $id: "UnassignRequest" });
+
+function parseRole(text: string): "owner" | "assigned" {
+  const role = text.toLowerCase();
+  if (role === "owner" || role === "assigned") return role;
+  const hint = role === "viewer" ? " Use the share endpoint." : "";
+  const shown = role === "viewer" ? role : text.slice(0, 100);
+  throw validationError({ role: [`"${shown}" is not a valid choice.${hint}`] });
+}
+
+const sourceOf = (principal: Principal): AssignmentSource => (principal.kind === "person" ? "admin" : "assign");
+
+/** Fields of the record that assign sets by itself. */
+const fixedFields = ["id", "device", "device_uid", "user", "is_active", "source", "assigned_at", "unassigned_at"];
+
+export const assignmentRoutes = (): Route[] => [
+  route({
+    method: "GET",
+    path: "/api/v1/assignments/",
+    operationId: "assignments_list",
+    tag: "Assignments",
+    summary: "Active assignments",
+    partners: ["assignments:read"],
+    people: "VIEWER",
+    list: assignmentList,
+    responses: { 200: refTo(pageOf(Assignment)) },
+    handle: async ({ db, principal, list, page }) => page(await listAssignments(db, principal, list()), toAssignment),
+  }),
+  route({
+    method: "GET",
+    path: "/api/v1/assignments/:id/",
+    operationId: "assignments_retrieve",
+    tag: "Assignments",
+    summary: "One assignment, also a closed one",
+    params: { id: "uuid" },
+    partners: ["assignments:read"],
+    people: "VIEWER",
+    responses: { 200: refTo(Assignment) },
+    handle: async ({ db, principal, params }) => {
+      const row = await findVisibleAssignment(db, principal, params.id as string);
+      if (!row) throw notFound();
+      return ok(toAssignment(row));
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/v1/devices/:uid/assign/",
+    operationId: "devices_assign_create",
+    tag: "Assignments",
+    summary: "Assign a user as owner or assigned",
+    description:
+      "A device has at most one active owner. Transfer is two calls: unassign the old owner, then assign the new one.",
+    params: { uid: "imei" },
+    partners: ["assignments:write"],
+    people: "ADMIN",
+    isIdempotent: true,
+    body: refTo(AssignRequest),
+    responses: { 201: refTo(Assignment) },
+    load: ({ db, principal, params }) => getVisibleDevice(db, principal, params.uid as string),
+    handle: async ({ object: device, body, principal, organizationId, actor, now, transaction, link }) => {
+      const input = {
+        userId: body.user_id,
+        role: parseRole(body.role ?? "assigned"),
+        source: sourceOf(principal),
+      };
+      const record = await transaction(async (tx) => {
+        const made = toAssignment(await assignUser(tx, organizationId, device.id, input, actor, now));
+        refuseReadOnly(body, fixedFields, [made], { isCreate: true });
+        return made;
+      });
+      return created(record, { Location: link(`/api/v1/assignments/${record.id}/`) });
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/v1/devices/:uid/unassign/",
+    operationId: "devices_unassign_create",
+    tag: "Assignments",
+    summary: "Close the assignment of an owner or assigned user",
+    description: "A viewer is removed by DELETE of the share.",
+    params: { uid: "imei" },
+    partners: ["assignments:write"],
+    people: "ADMIN",
+    body: refTo(UnassignRequest),
+    responses: { 200: refTo(Assignment) },
+    load: ({ db, principal, params }) => getVisibleDevice(db, principal, params.uid as string),
+    handle: async ({ object: device, body, organizationId, actor, now, transaction }) => {
+      const target = { deviceId: device.id, userId: body.user_id, roles: ["owner", "assigned"] as const };
+      return ok(toAssignment(await transaction((tx) => unassignUser(tx, organizationId, target, actor, now))));
+    },
+  }),
+];

@@ -1,0 +1,165 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { refuseReadOnly } from "../../http/read-only.ts";
+import { answer, created, noContent, ok, type Route, route } from "../../http/route.ts";
+import { pageOf, refTo } from "../../http/schemas.ts";
+import { notFound, passwordNotAllowed, validationError } from "../../lib/errors.ts";
+import { fullNameOf } from "../../oauth/person-store.ts";
+import { Assignment, type AssignmentRow, toAssignment } from "../assignments/assignment-record.ts";
+import { checkGivenRole, giverOf, parseRole } from "../users/role-rules.ts";
+import { toUser, User } from "../users/user-record.ts";
+import { acceptInvitation, findTarget } from "./accepting.ts";
+import { Invitation, toInvitation } from "./invitation-record.ts";
+import {
+  deleteInvitation,
+  getInvitation,
+  invitationList,
+  listInvitations,
+  revokeInvitation,
+} from "./invitation-store.ts";
+import { inviteMember } from "./inviting.ts";
+
+const ServerAcceptRequest = Type.Object(
+  {
+    token: Type.String({ minLength: 1, description: "The token of the link in the mail of a share." }),
+    first_name: Type.Optional(Type.String({ maxLength: 100, default: "" })),
+    last_name: Type.Optional(Type.String({ maxLength: 100, default: "" })),
+    phone_number: Type.Optional(Type.String({ maxLength: 32, default: "" })),
+  },
+  { $id: "ServerAcceptRequest" },
+);
+
+const ServerAccept = Type.Object(
+  {
+    user: refTo(User),
+    assignment: refTo(Assignment),
+    invitation: refTo(Invitation),
+    user_created: Type.Boolean({ description: "False when the person existed, in any organization." }),
+  },
+  { $id: "ServerAccept" },
+);
+type ServerAccept = Static<typeof ServerAccept>;
+
+const InvitationRequest = Type.Object(
+  {
+    email: Type.String({ format: "email" }),
+    role: Type.Optional(Type.String({ default: "USER" })),
+  },
+  { $id: "InvitationRequest" },
+);
+
+/** Fields of the record that a new invitation sets by itself. */
+const fixedFields = ["id", "status", "kind", "invited_by", "created_at", "expires_at", "accepted_at", "revoked_at"];
+
+const collection = "/api/v1/organizations/invitations/";
+const common = { tag: "Invitations", people: "ADMIN", feature: "managed_onboarding" } as const;
+
+export const invitationRoutes = (): Route[] => [
+  route({
+    ...common,
+    method: "GET",
+    path: collection,
+    operationId: "organizations_invitations_list",
+    summary: "Invitations of the organization",
+    partners: ["invitations:read"],
+    list: invitationList,
+    responses: { 200: refTo(pageOf(Invitation)) },
+    handle: async ({ db, organizationId, list, now, page }) =>
+      page(await listInvitations(db, organizationId, list(), now), toInvitation),
+  }),
+  route({
+    ...common,
+    method: "POST",
+    path: collection,
+    operationId: "organizations_invitations_create",
+    summary: "Invite a person to become a member",
+    partners: "never",
+    isIdempotent: true,
+    body: refTo(InvitationRequest),
+    responses: { 201: refTo(Invitation) },
+    handle: async ({ principal, body, actor, now, transaction, link }) => {
+      const role = parseRole(body.role ?? "USER");
+      if (!role) throw validationError({ role: [`"${body.role?.slice(0, 100)}" is not a valid choice.`] });
+      checkGivenRole(giverOf(principal), role);
+      const input = { email: body.email.toLowerCase(), role, linkBase: link("/console/accept") };
+      const record = await transaction(async (tx) => {
+        const made = toInvitation(await inviteMember(tx, principal.organization, input, actor, now));
+        refuseReadOnly(body, fixedFields, [made], { isCreate: true });
+        return made;
+      });
+      return created(record, { Location: link(`${collection}${record.id}/`) });
+    },
+  }),
+  route({
+    ...common,
+    method: "GET",
+    path: `${collection}:id/`,
+    operationId: "organizations_invitations_retrieve",
+    summary: "One invitation",
+    params: { id: "uuid" },
+    partners: ["invitations:read"],
+    responses: { 200: refTo(Invitation) },
+    handle: async ({ db, organizationId, params, now }) =>
+      ok(toInvitation(await getInvitation(db, organizationId, params.id as string, now))),
+  }),
+  route({
+    ...common,
+    method: "DELETE",
+    path: `${collection}:id/`,
+    operationId: "organizations_invitations_destroy",
+    summary: "Hide an invitation, and revoke it if it is pending",
+    params: { id: "uuid" },
+    partners: ["invitations:write"],
+    responses: { 204: null },
+    handle: async ({ organizationId, params, actor, now, transaction }) => {
+      await transaction((tx) => deleteInvitation(tx, organizationId, params.id as string, actor, now));
+      return noContent();
+    },
+  }),
+  route({
+    ...common,
+    method: "POST",
+    path: `${collection}:id/revoke/`,
+    operationId: "organizations_invitations_revoke_create",
+    summary: "Revoke a pending invitation",
+    params: { id: "uuid" },
+    partners: ["invitations:write"],
+    responses: { 200: refTo(Invitation) },
+    errors: [409],
+    handle: async ({ organizationId, params, actor, now, transaction }) =>
+      ok(
+        toInvitation(await transaction((tx) => revokeInvitation(tx, organizationId, params.id as string, actor, now))),
+      ),
+  }),
+  route({
+    ...common,
+    method: "POST",
+    path: `${collection}server-accept/`,
+    operationId: "organizations_invitations_server_accept_create",
+    summary: "Accept a share invitation on behalf of the invited person",
+    description:
+      "201 when the person was created, 200 when the person existed. The three profile fields of `user` echo the request.",
+    partners: ["invitations:write"],
+    isIdempotent: true,
+    body: refTo(ServerAcceptRequest),
+    responses: { 200: refTo(ServerAccept), 201: refTo(ServerAccept) },
+    errors: [404, 409],
+    precheck: async (body) => {
+      if (Object.hasOwn(body, "password")) throw passwordNotAllowed();
+    },
+    handle: async ({ db, organizationId, body, actor, now, transaction }) => {
+      const target = await findTarget(db, body.token);
+      if (target?.organization_id !== organizationId || target.kind !== "share") throw notFound();
+      const { first_name = "", last_name = "", phone_number = "" } = body;
+      const profile = { firstName: first_name, lastName: last_name, phoneNumber: phone_number };
+      const accepted = await transaction((tx) => acceptInvitation(tx, target, profile, actor, now));
+      const echo = { first_name, last_name, phone_number, full_name: fullNameOf(first_name, last_name) };
+      const result: ServerAccept = {
+        user: { ...toUser(accepted.user), ...echo },
+        assignment: toAssignment(accepted.assignment as AssignmentRow),
+        invitation: toInvitation(accepted.invitation),
+        user_created: !accepted.userExisted,
+      };
+      return answer(accepted.userExisted ? 200 : 201, result);
+    },
+  }),
+];
