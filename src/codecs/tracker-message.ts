@@ -1,0 +1,165 @@
+/**
+ * What devices say, in one vocabulary for all brands. Units, key names and "no reading" are settled by the codec that makes
+ * a message, and never again. One frame may carry several messages: an alarm with its position and its battery.
+ */
+export type TrackerMessage =
+  | Login
+  | Heartbeat
+  | Fix
+  | Vitals
+  | Alarm
+  | DeviceInfo
+  | CommandAnswer
+  | TextFromDevice
+  | VoicePart
+  | EcgPart;
+
+interface Timed {
+  /** The device's own clock, raw and possibly wrong; null when the frame has none. */
+  deviceTimeMs: number | null;
+}
+
+/** Who the device says it is. Always the last message of a Decoded: what follows depends on the device that logs in. */
+export interface Login {
+  kind: "login";
+  /** As sent: an IMEI, or the shorter terminal id of protocols that do not send it. */
+  id: string;
+}
+
+/** Nothing but a sign of life. */
+export interface Heartbeat {
+  kind: "heartbeat";
+}
+
+export interface GpsPosition {
+  lat: number;
+  lng: number;
+  altitudeM: number | null;
+  speedKmh: number | null;
+  /** Degrees, 0 to 359. */
+  heading: number | null;
+  accuracyM: number | null;
+  satellites: number | null;
+}
+
+export interface CellTower {
+  mcc: number;
+  mnc: number;
+  lac: number;
+  cid: number;
+  /** dBm. */
+  signalDbm: number | null;
+}
+
+export interface AccessPoint {
+  /** Lower case with colons. */
+  mac: string;
+  signalDbm: number | null;
+}
+
+/** A position report. Without `gps` the place is known only by the networks around, if at all. */
+export interface Fix extends Timed {
+  kind: "fix";
+  gps: GpsPosition | null;
+  cells: CellTower[];
+  accessPoints: AccessPoint[];
+  /** Home network of the report, for the carrier; null when the frame names none. */
+  network: { mcc: number; mnc: number } | null;
+  /** Stored on the device and sent late. */
+  isBuffered: boolean;
+}
+
+export const metricKeys = [
+  "bat",
+  "hr",
+  "sbp",
+  "dbp",
+  "spo2",
+  "temp",
+  "glucose",
+  "steps",
+  "gsm_signal",
+  "satellites",
+] as const;
+export type MetricKey = (typeof metricKeys)[number];
+
+/** Readings. Null is "no reading"; `extra` holds what the frame says beside the ten keys, as JSON values. */
+export interface Vitals extends Timed {
+  kind: "vitals";
+  metrics: Partial<Record<MetricKey, number | null>>;
+  extra: Record<string, unknown>;
+}
+
+/** Alarms are named like the event types they become. */
+export const alarmTypes = [
+  "sos",
+  "fall",
+  "low_battery",
+  "power_off",
+  "power_on",
+  "not_worn",
+  "inactivity",
+  "overspeed",
+  "tamper",
+  "charging_started",
+  "charging_stopped",
+  "sim_changed",
+  "ecg_abnormal",
+  "custom",
+] as const;
+export type AlarmType = (typeof alarmTypes)[number];
+
+export interface Alarm extends Timed {
+  kind: "alarm";
+  type: AlarmType;
+  /** The code on the wire, kept in the event's data. */
+  code: string;
+}
+
+/** Facts about the device itself. */
+export interface DeviceInfo {
+  kind: "info";
+  firmware?: string;
+  iccid?: string;
+  imsi?: string;
+}
+
+/** The device's answer to something we sent. */
+export interface CommandAnswer {
+  kind: "command_answer";
+  /** The command word or code on the wire, in upper case ("AP16", "CR"). */
+  word: string;
+  /** Our serial, where the protocol echoes it. */
+  serial: string | null;
+  /** False: refused. Null: the protocol does not say, an answer means accepted. */
+  isAccepted: boolean | null;
+  fields: string[];
+}
+
+export interface TextFromDevice extends Timed {
+  kind: "text";
+  text: string;
+}
+
+/** A piece of an audio file, in the order of `sequence` from 1 to `total`. */
+export interface VoicePart extends Timed {
+  kind: "voice_part";
+  /** Names the recording among those of the device. */
+  transfer: string;
+  total: number;
+  sequence: number;
+  bytes: Buffer;
+}
+
+export interface EcgPart extends Timed {
+  kind: "ecg_part";
+  transfer: string;
+  total: number;
+  sequence: number;
+  samplingRateHz: number;
+  lead: number;
+  /** Microvolt of one unit of a sample. */
+  scaleUv: number;
+  gain: number | null;
+  samples: number[];
+}
