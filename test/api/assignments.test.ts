@@ -262,6 +262,20 @@ describe("assignments", () => {
     expect(ends.filter(({ body }) => body.code === "assignment_not_found")).toHaveLength(19);
   });
 
+  it("leaves nothing assigned to a user who is removed at the same time", async () => {
+    for (let round = 0; round < 10; round++) {
+      const user = await makeMember(api, organization);
+      const devices = [await makeDevice(api, organization), await makeDevice(api, organization)];
+      const [removed, ...assigned] = await Promise.all([
+        api.call("DELETE", `/api/v1/auth/users/${user.id}/`, { token }),
+        ...devices.map(({ uid }) => assign(uid, { user_id: user.id, role: "owner" })),
+      ]);
+      expect(removed.status).toBe(204);
+      for (const { status, body } of assigned) if (status !== 201) expect(body.code).toBe("user_not_found");
+      expect((await list(`?search=${user.email}`)).body.count).toBe(0);
+    }
+  });
+
   it("closes everything of a device or a user, with an entry each", async () => {
     const device = await makeDevice(api, organization);
     const users = [await makeMember(api, organization), await makeMember(api, organization)];

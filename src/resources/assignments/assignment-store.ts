@@ -48,7 +48,7 @@ export const holdOpenMember = (
 ): Promise<HeldMember | undefined> =>
   tx.maybeOne<HeldMember>(sql`
     select user_id, email from memberships
-    where organization_id = ${organizationId} and closed_at is null
+    where organization_id = ${organizationId} and is_open
       and ${"userId" in who ? sql`user_id = ${who.userId}` : sql`email = ${who.email}`} for share`);
 
 const findAssignment = (db: Db, organizationId: string, condition: Sql): Promise<AssignmentRow | undefined> =>

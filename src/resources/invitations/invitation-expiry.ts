@@ -25,12 +25,15 @@ export async function expireInvitations(db: Database, now: Date): Promise<number
   }
 }
 
-/** The overdue invitations among those of a condition; a new one cannot be pending beside an overdue one. */
+/**
+ * The overdue invitations among those of a condition; a new one cannot be pending beside an overdue one. The number of the
+ * status is a literal, because a plan for any number cannot use the index of the pending ones.
+ */
 export async function expireOverdue(tx: Tx, condition: Sql, now: Date): Promise<number> {
   const expired = await tx.many<ExpiredRow>`
     with overdue as materialized (
       select id from invitations
-      where status = ${invitationStatuses.pending} and expires_at <= ${now} and ${condition}
+      where status = 10 and expires_at <= ${now} and ${condition}
       order by expires_at limit ${batchSize} for no key update skip locked
     )
     update invitations set status = ${invitationStatuses.expired}, updated_at = expires_at

@@ -151,7 +151,7 @@ export async function inviteMember(
 ): Promise<InvitationRow> {
   await tx.one`select id from organizations where id = ${organization.id} for no key update`;
   const member = await tx.maybeOne`
-    select 1 from memberships where organization_id = ${organization.id} and email = ${email} and closed_at is null`;
+    select 1 from memberships where organization_id = ${organization.id} and email = ${email} and is_open`;
   if (member) throw validationError({ email: ["This person is already a member of the organization."] });
   const earlier = sql`organization_id = ${organization.id} and kind = 'member' and email = ${email}`;
   await expireOverdue(tx, earlier, now);
