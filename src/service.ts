@@ -24,6 +24,7 @@ import { TokenCache } from "./oauth/token-cache.ts";
 import { deleteExpiredTokens } from "./oauth/token-store.ts";
 import { startOpsServer } from "./ops-server.ts";
 import { loadCatalog } from "./resources/catalog/catalog.ts";
+import { expireInvitations } from "./resources/invitations/invitation-expiry.ts";
 import { deleteOldActivationTokens } from "./resources/users/activation-store.ts";
 
 export interface RunningService {
@@ -142,6 +143,9 @@ function startPeriodicWork(db: ReturnType<typeof openDatabase>, clock: Clock, lo
     repeat("partitions", 60 * minuteMs, log, async () => {
       const { created, dropped } = await maintainPartitions(db, partitionedTables, clock.nowMs());
       if (created.length + dropped.length > 0) log.info({ created, dropped }, "partitions maintained");
+    }),
+    repeat("expired invitations", minuteMs, log, async () => {
+      await expireInvitations(db, clock.now());
     }),
     repeat("expired rows", 5 * minuteMs, log, async () => {
       await deleteExpiredTokens(db, clock.now());
