@@ -120,7 +120,8 @@ export function arrayPage<Row>(
   return pageResult(query, sorted.length, page, sorted.slice(start, start + query.pageSize));
 }
 
-const byCodePoint = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+/** As the database sorts text under collate "C"; UTF-16 units would differ beyond the first plane. */
+const byCodePoint = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
 export interface CursorSource extends PageSource {
   /** The sort value and the key of a row, as text that the database can read back. */

@@ -25,8 +25,27 @@ export function makeLogger(level: LogLevel): Logger {
       level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
+      serializers: { err: errorFields },
       redact: { paths: secretKeys.flatMap((key) => [key, `*.${key}`]), censor: "***" },
     },
     pino.destination({ fd: 2, sync: true }),
   );
+}
+
+/**
+ * What a log may say of an error. The texts of database errors quote values (an e-mail address that exists twice), so of those
+ * only codes and names are kept.
+ */
+export function errorFields(error: unknown): Record<string, unknown> | string {
+  if (!(error instanceof Error)) return String(error);
+  const { code, constraint, table, column, routine, severity } = error as Error & Record<string, unknown>;
+  const frames = error.stack?.slice(error.stack.indexOf("\n    at ")) ?? "";
+  const isOfDatabase = typeof severity === "string" && typeof routine === "string";
+  return {
+    type: error.name,
+    ...(isOfDatabase ? { constraint, table, column, routine } : { message: error.message }),
+    ...(code === undefined ? {} : { code }),
+    stack: frames.trim(),
+    ...(error.cause === undefined ? {} : { cause: errorFields(error.cause) }),
+  };
 }
