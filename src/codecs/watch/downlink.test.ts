@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { frameOf, world } from "../../../test/support/watch-corpus.ts";
+import catalog from "../../resources/catalog/data/watch.json" with { type: "json" };
 import { type Downlink, type Session, UnsupportedDownlink } from "../codec.ts";
 import { fresh, loggedIn } from "../codec-harness.ts";
 import { unescapeBytes } from "./frame.ts";
@@ -70,6 +71,20 @@ describe("commands", () => {
     expect(
       sent(command("set_timezone", { timezone: "Asia/Kathmandu" }), withDevice({ utcOffsetMinutes: 345 })),
     ).toEqual(["[3G*5550001234*000A*LZ,0,+5.75]"]));
+
+  it("has a frame for every command of the catalog", () => {
+    const params = {
+      text: "x",
+      mode: "normal",
+      interval_seconds: 60,
+      numbers: [],
+      contacts: [],
+      enabled: true,
+      interval_minutes: 5,
+    };
+    for (const type of catalog.models.flatMap((model) => model.commands))
+      expect(sent(command(type, params))).toHaveLength(1);
+  });
 
   it("refuses what watches do not know, and what lacks its parameters", () => {
     for (const downlink of [
