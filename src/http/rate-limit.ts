@@ -40,9 +40,9 @@ export class RateLimiter {
   }
 
   /** Counts one call in all policies, or in none when one of them refuses. Rejects with the error of the database. */
-  take(principalId: string, policies: readonly RatePolicy[]): Promise<RateDecision> {
+  take(principalId: string, policies: readonly RatePolicy[]): RateDecision | Promise<RateDecision> {
     const account = this.#accounts.get(principalId) ?? this.#open(principalId);
-    return Promise.resolve(account.take(policies));
+    return account.take(policies);
   }
 
   /** Gives unspent calls back. A call that still comes is leased on its own. */

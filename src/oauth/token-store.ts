@@ -12,6 +12,8 @@ export interface PartnerIdentity {
   clientId: string;
   messagingEnabled: boolean;
   scopes: ReadonlySet<Scope>;
+  /** The limits of the organization as the counter wants them; made once, because every call is compared with them. */
+  ratePolicies: readonly { name: string; quota: number; windowSeconds: number }[];
   expiresAtMs: number;
 }
 
@@ -94,6 +96,10 @@ export async function findTokenIdentity(db: Db, tokenHash: Buffer): Promise<Part
     clientId: row.client_id,
     messagingEnabled: row.messaging_enabled,
     scopes: new Set(row.token_scopes.filter((scope) => granted.has(scope))),
+    ratePolicies: [
+      { name: "per_minute", quota: row.per_minute, windowSeconds: 60 },
+      { name: "per_hour", quota: row.per_hour, windowSeconds: 3600 },
+    ],
     expiresAtMs: row.expires_at.getTime(),
   };
 }
