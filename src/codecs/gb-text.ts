@@ -1,17 +1,11 @@
 /**
- * Makes an encoder for GB2312, which the runtime can read but not write. The table is built once per encoder (7 445 of 8 836
- * pairs, about a millisecond). A character outside the set becomes a question mark.
+ * Makes an encoder for GB2312, which the runtime can read but not write. A character outside the set becomes a question mark.
+ * The table is built with the first text: 8,178 pairs, measured at 10 to 25 ms.
  */
 export function makeGbEncoder(): (text: string) => Buffer {
-  const decoder = new TextDecoder("gbk");
-  const codes = new Map<string, number>();
-  for (let high = 0xa1; high <= 0xf7; high++) {
-    for (let low = 0xa1; low <= 0xfe; low++) {
-      const character = decoder.decode(Uint8Array.of(high, low));
-      if (character.length === 1 && !/[\ufffd\ue000-\uf8ff]/.test(character)) codes.set(character, (high << 8) | low);
-    }
-  }
+  let codes: ReadonlyMap<string, number> | undefined;
   return (text) => {
+    codes ??= codeTable();
     const bytes: number[] = [];
     for (const character of text) {
       const code = codes.get(character);
@@ -21,4 +15,17 @@ export function makeGbEncoder(): (text: string) => Buffer {
     }
     return Buffer.from(bytes);
   };
+}
+
+function codeTable(): ReadonlyMap<string, number> {
+  const decoder = new TextDecoder("gbk");
+  const codes = new Map<string, number>();
+  for (let high = 0xa1; high <= 0xf7; high++) {
+    for (let low = 0xa1; low <= 0xfe; low++) {
+      const character = decoder.decode(Uint8Array.of(high, low));
+      // Pairs that are not assigned are read as replacement or private characters.
+      if (character.length === 1 && !/[\ufffd\ue000-\uf8ff]/.test(character)) codes.set(character, (high << 8) | low);
+    }
+  }
+  return codes;
 }
