@@ -3,7 +3,7 @@ import { makeGbEncoder } from "../gb-text.ts";
 import { isAnswer, readAnswer, startsWithSerial } from "./iw-answers.ts";
 import { makeIwEncoder } from "./iw-downlink.ts";
 import { type IwFrame, MalformedFrame } from "./iw-fields.ts";
-import { isBlank, lastStartWithin, nextPiece, type Piece } from "./iw-framing.ts";
+import { hasStart, isBlank, lastStartWithin, nextPiece, type Piece } from "./iw-framing.ts";
 import { readLogin } from "./iw-identity.ts";
 import { mediaReply, readMedia, readMediaHeader } from "./iw-media.ts";
 import { OTHER_REPORT, REPORTS, replyTo } from "./iw-reports.ts";
@@ -65,7 +65,7 @@ function readPiece(piece: Exclude<Piece, { kind: "incomplete" | "noise" }>, sess
       }
     }
   } catch (error) {
-    if (error instanceof MalformedFrame) return error.message;
+    if (error instanceof MalformedFrame) return error.reason;
     throw error;
   }
 }
@@ -86,6 +86,7 @@ function readText(frame: IwFrame, session: Session): Content | string {
   }
   if (!session.device) return "frame before login";
   const known = REPORTS.get(frame.code);
+  if (!known?.hasNames && hasStart(frame.code + frame.body)) return "another frame inside";
   if (isAnswer(frame, session) || (!known && startsWithSerial(frame))) {
     return { messages: [readAnswer(frame)], replies: [] };
   }

@@ -1,8 +1,16 @@
 import type { Session } from "../codec.ts";
 import type { Heartbeat, MetricKey, TrackerMessage, Vitals } from "../tracker-message.ts";
 
-/** Thrown by the readers of messages, caught where the frame is decoded. */
-export class MalformedFrame extends Error {}
+/**
+ * Thrown by the readers of messages, caught where the frame is decoded. No Error: a hostile stream makes ten thousands of them,
+ * and the stack of each would cost more than all the rest of decoding.
+ */
+export class MalformedFrame {
+  readonly reason: string;
+  constructor(reason: string) {
+    this.reason = reason;
+  }
+}
 
 export interface IwFrame {
   /** `IW` or `TRV`. */

@@ -41,6 +41,10 @@ export function nextPiece(bytes: Buffer, from: number): Piece {
   return textPiece(bytes, start, prefix);
 }
 
+export function hasStart(text: string): boolean {
+  return text.search(START) >= 0;
+}
+
 /** The last start of a frame behind `start` and before `end`: a frame that lost its `#` swallows those that follow it. */
 export function lastStartWithin(bytes: Buffer, start: number, end: number): number | undefined {
   const text = bytes.toString("latin1", start + 1, end);

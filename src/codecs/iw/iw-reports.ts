@@ -23,19 +23,21 @@ export interface Report {
   answer?: (frame: IwFrame) => string[];
   /** The watch wants no answer. */
   isSilent?: true;
+  /** Names of networks are in it, which may look like the start of a frame. */
+  hasNames?: true;
 }
 
 /** What devices report, by code. The answer is the code with its first letter moved on by one. */
 export const REPORTS: ReadonlyMap<string, Report> = new Map<string, Report>([
-  ["AP01", { read: readPosition }],
-  ["AP91", { read: readPosition }],
-  ["YP03", { read: readPosition }],
-  ["YP14", { read: readPosition }],
-  ["AP02", { read: readSurroundings }],
-  ["AP92", { read: readSurroundings }],
+  ["AP01", { read: readPosition, hasNames: true }],
+  ["AP91", { read: readPosition, hasNames: true }],
+  ["YP03", { read: readPosition, hasNames: true }],
+  ["YP14", { read: readPosition, hasNames: true }],
+  ["AP02", { read: readSurroundings, hasNames: true }],
+  ["AP92", { read: readSurroundings, hasNames: true }],
   ["AP03", { read: readHeartbeat }],
   ["CP01", { read: readHeartbeat }],
-  ["AP10", { read: readAlarm }],
+  ["AP10", { read: readAlarm, hasNames: true }],
   ["AP04", { read: readLowBattery }],
   ["APFD", { read: readFall }],
   ["APWR", { read: readWearing, isSilent: true }],
@@ -49,7 +51,7 @@ export const REPORTS: ReadonlyMap<string, Report> = new Map<string, Report>([
   ["APSP", { read: readOxygen }],
   ["APHD", { read: readEcg }],
   ["APVR", { read: readVersion, isSilent: true }],
-  ["APBL", { read: readBeacons }],
+  ["APBL", { read: readBeacons, hasNames: true }],
   ["APTQ", { read: heartbeat, isSilent: true }],
   ["APT6", { read: heartbeat, answer: () => ["1", "1"] }],
   ["AP05", { read: heartbeat, answer: () => ["1"] }],
