@@ -1,7 +1,7 @@
 import type { Session } from "../codec.ts";
 import type { Alarm, AlarmType, TrackerMessage } from "../tracker-message.ts";
 import { type Dialect, dialectOf, type IwFrame, MalformedFrame, vitals, wholeNumberOf } from "./iw-fields.ts";
-import { readPositionReport } from "./iw-position.ts";
+import { type PositionReport, readPositionReport } from "./iw-position.ts";
 import { unixTimeOf } from "./iw-time.ts";
 
 const COMMON: Readonly<Record<string, AlarmType>> = {
@@ -21,12 +21,23 @@ const ALARMS: Readonly<Record<Dialect, Readonly<Record<string, AlarmType>>>> = {
 
 /** AP10: a position report with an alarm code behind the cell. Code 00 is a report without an alarm. */
 export function readAlarm(frame: IwFrame, session: Session): TrackerMessage[] {
-  const { fix, metrics, tail } = readPositionReport(frame, session);
-  const code = tail[4] ?? "";
+  const report = reportOf(frame, session);
+  const code = report?.tail[4]?.trim().padStart(2, "0") ?? frame.fields[5]?.trim() ?? "";
   if (!/^\d{2}$/.test(code)) throw new MalformedFrame("bad alarm code");
-  const messages: TrackerMessage[] = [fix, vitals(fix.deviceTimeMs, metrics)];
-  if (code !== "00") messages.push(alarm(ALARMS[dialectOf(session)][code] ?? "custom", code, fix.deviceTimeMs));
-  return messages;
+  const deviceTimeMs = report?.fix.deviceTimeMs ?? null;
+  const messages: TrackerMessage[] = report ? [report.fix, vitals(deviceTimeMs, report.metrics)] : [];
+  if (code !== "00") messages.push(alarm(ALARMS[dialectOf(session)][code] ?? "custom", code, deviceTimeMs));
+  return messages.length === 0 ? [{ kind: "heartbeat" }] : messages;
+}
+
+/** Undefined for a position that cannot be read: a call for help is not lost for it. */
+function reportOf(frame: IwFrame, session: Session): PositionReport | undefined {
+  try {
+    return readPositionReport(frame, session);
+  } catch (error) {
+    if (error instanceof MalformedFrame) return undefined;
+    throw error;
+  }
 }
 
 /** AP04 of kids' watches. */

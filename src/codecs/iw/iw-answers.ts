@@ -31,13 +31,13 @@ export function startsWithSerial({ fields }: IwFrame): boolean {
 /** `fields` are those behind the serial: the echo of AP33; total, sequence and result of a voice part in AP28. */
 export function readAnswer({ code, fields }: IwFrame): CommandAnswer {
   const all = fields.map((field) => field.trim());
-  if (code === "AP28") {
+  if (code === "AP28" && all.length >= 5) {
     const [, serial, ...rest] = all;
     return {
       kind: "command_answer",
       word: code,
       serial: serial || null,
-      isAccepted: rest.length < 3 ? null : rest[2] === "1",
+      isAccepted: rest[2] === "1",
       fields: rest,
     };
   }

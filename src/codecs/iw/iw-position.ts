@@ -2,12 +2,28 @@ import type { Session } from "../codec.ts";
 import type { Fix, GpsPosition, TrackerMessage } from "../tracker-message.ts";
 import { dialectOf, type IwFrame, MalformedFrame, type Metrics, vitals, wholeNumberOf } from "./iw-fields.ts";
 import { readCell, readNetwork, readNetworks } from "./iw-networks.ts";
-import { readStatus } from "./iw-status.ts";
+import { statusMetrics } from "./iw-status.ts";
 import { utcTimeOf } from "./iw-time.ts";
 
-const BLOCK_LENGTH = 59;
-const BLOCK =
-  /^(\d{6})([AV])(\d{2})(\d{2}\.\d{4})([NS])(\d{3})(\d{2}\.\d{4})([EW])(\d{3}\.\d)(\d{6})([\d.]{6})(\d{14})$/;
+/** Date, validity, latitude, longitude, speed, time, course, signal, satellites, battery, and three groups of flags. */
+const BLOCK_PARTS = [
+  "(\\d{6})",
+  "([AV])",
+  "(\\d{2})(\\d{2}\\.\\d{3,6})([NS])",
+  "(\\d{3})(\\d{2}\\.\\d{3,6})([EW])",
+  "(\\d{3}\\.\\d)",
+  "(\\d{6})",
+  "([\\d.]{6})",
+  "(\\d{3})",
+  "(\\d{3})",
+  "(\\d{3})",
+  "\\d",
+  "\\d{2}",
+  "\\d{2}",
+];
+const BLOCK = new RegExp(`^${BLOCK_PARTS.join("")}`);
+/** Kids' watches (dialect C) have commas between the parts. */
+const SPLIT_BLOCK = new RegExp(`^${BLOCK_PARTS.join(",?")}`);
 
 export interface PositionReport {
   fix: Fix;
@@ -16,13 +32,13 @@ export interface PositionReport {
   tail: string[];
 }
 
-/** The block of 59 characters of AP01 and AP10, and the networks behind it. */
+/** The block of AP01 and AP10, and the networks behind it. */
 export function readPositionReport(frame: IwFrame, session: Session): PositionReport {
-  const { block, tail } = takeBlock(frame.body, dialectOf(session) === "C");
-  const match = BLOCK.exec(block);
+  const match = (dialectOf(session) === "C" ? SPLIT_BLOCK : BLOCK).exec(frame.body);
   if (!match) throw new MalformedFrame("bad position block");
-  const [, date, validity, latDegrees, latMinutes, ns, lngDegrees, lngMinutes, ew, speed, time, course, status] = match;
-  const metrics = readStatus(status ?? "");
+  const [block, date, validity, latDegrees, latMinutes, ns, lngDegrees, lngMinutes, ew, speed, time, course] = match;
+  const tail = tailOf(frame.body.slice(block.length));
+  const metrics = statusMetrics(match.slice(12, 15));
   const gps: GpsPosition = {
     lat: degrees(latDegrees, latMinutes, ns === "S"),
     lng: degrees(lngDegrees, lngMinutes, ew === "W"),
@@ -68,19 +84,11 @@ export function readSurroundings({ code, fields }: IwFrame): TrackerMessage[] {
   ];
 }
 
-/**
- * The block ends at its length, not at a comma: TRV units write more digits before the first comma, others beacons behind a
- * bar. Kids' watches (dialect C) have commas inside it.
- */
-function takeBlock(body: string, isSplit: boolean): { block: string; tail: string[] } {
-  let block = "";
-  let at = 0;
-  for (; block.length < BLOCK_LENGTH && at < body.length; at++) {
-    if (!isSplit || body[at] !== ",") block += body[at];
-  }
-  const [more = "", ...tail] = body.slice(at).split(",");
+/** TRV units write more digits before the first comma, others beacons behind a bar. */
+function tailOf(text: string): string[] {
+  const [more = "", ...tail] = text.split(",");
   if (!/^(?:\d{0,8}|\d{0,8}\|.*)$/.test(more)) throw new MalformedFrame("bad position block");
-  return { block, tail };
+  return tail;
 }
 
 function degrees(whole: string | undefined, minutes: string | undefined, isNegative: boolean): number {
