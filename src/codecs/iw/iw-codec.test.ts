@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { frameBytes, IW_BROKEN, IW_SAMPLES, type IwSample } from "../../../test/support/iw-corpus.ts";
+import { iwDevice, iwWorld } from "../../../test/support/iw-world.ts";
 import { byteByByte, cutOnce, essence, feed, fresh, loggedIn } from "../codec-harness.ts";
 import { iwCodec } from "./iw-codec.ts";
-import { frameBytes, IW_BROKEN, IW_SAMPLES, type IwSample, iwDevice, iwWorld } from "./iw-corpus.ts";
 
 const codec = iwCodec();
 const LOGIN = "IWAP00359000000000017#";

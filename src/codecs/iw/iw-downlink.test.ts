@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { iwDevice, NOW_MS } from "../../../test/support/iw-world.ts";
+import catalog from "../../resources/catalog/data/iw.json" with { type: "json" };
 import { type Downlink, type Session, UnsupportedDownlink } from "../codec.ts";
 import { iwCodec } from "./iw-codec.ts";
-import { iwDevice, NOW_MS } from "./iw-corpus.ts";
 import type { Dialect } from "./iw-fields.ts";
 
 const codec = iwCodec();
@@ -111,6 +112,24 @@ describe("IW commands", () => {
   ])("refuses to write %s %j", (type, params) => {
     expect(() => frames(command(type, params), session("A"))).toThrow(UnsupportedDownlink);
   });
+
+  it.each(catalog.models.map(({ slug, traits, commands }) => ({ slug, traits, commands })))(
+    "has every command that the catalog promises for $slug, and no other",
+    ({ traits, commands }) => {
+      const target = session(traits.dialect as Dialect, 0, traits);
+      const isSupported = (type: string): boolean => {
+        const params = COMMANDS.find((row) => row[0] === type)?.[1] ?? {};
+        try {
+          return frames(command(type, params), target).length > 0;
+        } catch (error) {
+          expect(error).toBeInstanceOf(UnsupportedDownlink);
+          return false;
+        }
+      };
+      const types = [...new Set(COMMANDS.map(([type]) => type))];
+      expect(types.filter(isSupported).sort()).toEqual([...commands].sort());
+    },
+  );
 
   it("sends nothing before a login", () => {
     const before: Session = { nowMs: NOW_MS, device: undefined, memory: new Map() };

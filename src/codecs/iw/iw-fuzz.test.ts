@@ -1,19 +1,21 @@
 import { describe, expect, it } from "vitest";
-import { byteByByte, feed, fuzz, loggedIn, seededRandom } from "../codec-harness.ts";
-import { frameBytes, IW_BROKEN, IW_SAMPLES, iwWorld } from "./iw-corpus.ts";
+import { frameBytes, IW_BROKEN, IW_SAMPLES } from "../../../test/support/iw-corpus.ts";
+import { iwWorld } from "../../../test/support/iw-world.ts";
+import { byteByByte, damaged, essence, feed, fuzz, loggedIn, seededRandom } from "../codec-harness.ts";
 import { MAX_TEXT_FRAME_BYTES } from "./iw-framing.ts";
 
 // A minute of it: VIGIL_FUZZ_SECONDS=60 vitest run iw-fuzz
 const seconds = Number(process.env.VIGIL_FUZZ_SECONDS ?? 0);
 const SHORT_RUN_INPUTS = 3000;
 
+const corpus = [
+  Buffer.from("IWAP00359000000000017#"),
+  ...IW_SAMPLES.map(frameBytes),
+  ...IW_BROKEN.map(([, frame]) => Buffer.from(frame, "latin1")),
+];
+
 describe("hostile input", () => {
   it("never makes the codec throw, nor hold on to memory", { timeout: 60_000 + seconds * 2000 }, () => {
-    const corpus = [
-      Buffer.from("IWAP00359000000000017#"),
-      ...IW_SAMPLES.map(frameBytes),
-      ...IW_BROKEN.map(([, frame]) => Buffer.from(frame, "latin1")),
-    ];
     const heapBefore = process.memoryUsage().heapUsed;
     const end = performance.now() + (seconds * 1000) / 3;
     for (const [turn, dialect] of (["A", "B", "C"] as const).entries()) {
@@ -24,6 +26,17 @@ describe("hostile input", () => {
       expect(inputs).toBeGreaterThan(100);
     }
     expect(process.memoryUsage().heapUsed - heapBefore).toBeLessThan(256 * 1024 * 1024);
+  });
+
+  it("says the same however it is cut", () => {
+    const random = seededRandom(11);
+    const world = iwWorld("A");
+    for (let count = 0; count < 100; count++) {
+      const frames = Array.from({ length: 4 }, () => corpus[Math.floor(random() * corpus.length)] as Buffer);
+      const stream = damaged(random, Buffer.concat(frames));
+      const whole = feed(world, loggedIn(world), [stream]);
+      expect(essence(feed(world, loggedIn(world), byteByByte(stream)))).toEqual(essence(whole));
+    }
   });
 
   const LENGTH = 256 * 1024;

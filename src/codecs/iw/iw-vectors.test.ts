@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { iwDevice, NOW_MS } from "../../../test/support/iw-world.ts";
 import { readVectors, type Vector, vectorBytes } from "../../../test/support/vectors.ts";
 import type { DecodedFrame, Downlink, Session } from "../codec.ts";
 import type { Alarm, Fix, TrackerMessage } from "../tracker-message.ts";
 import { iwCodec } from "./iw-codec.ts";
-import { iwDevice, NOW_MS } from "./iw-corpus.ts";
 
 /** Frames that others captured or published, and what they are said to mean. */
 interface IwVector extends Omit<Vector, "expect" | "command"> {

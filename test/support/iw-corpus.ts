@@ -1,35 +1,9 @@
-import type { SessionDevice } from "../codec.ts";
-import type { HarnessWorld } from "../codec-harness.ts";
-import type { TrackerMessage } from "../tracker-message.ts";
-import { iwCodec } from "./iw-codec.ts";
-import type { Dialect } from "./iw-fields.ts";
+import type { Dialect } from "../../src/codecs/iw/iw-fields.ts";
+import type { TrackerMessage } from "../../src/codecs/tracker-message.ts";
+import { IW_ALARMS, IW_POSITIONS } from "./iw-place-corpus.ts";
+import { answer, BLOCK, heartbeat, type Row, status, TIME_MS, vitals, voice } from "./iw-world.ts";
 
 /** Frames written for the tests after the protocol sheet, with invented ids, and what each of them says exactly. */
-
-export const NOW_MS = Date.UTC(2026, 4, 6, 7, 8, 9);
-const TIME_MS = Date.UTC(2026, 4, 6, 7, 5, 30);
-
-const TRAITS = {
-  A: { dialect: "A", name_encoding: "utf-16be", text_encoding: "utf-16be" },
-  B: { dialect: "B", name_encoding: "utf-16be", text_encoding: "gb2312" },
-  C: { dialect: "C", name_encoding: "utf-16be", text_encoding: "utf-16be" },
-};
-
-export function iwDevice(dialect: Dialect, changes: Partial<SessionDevice> = {}): SessionDevice {
-  return {
-    imei: "359000000000017",
-    id: "359000000000017",
-    utcOffsetMinutes: 120,
-    traits: TRAITS[dialect],
-    locale: "it",
-    outstandingSerials: new Set(["700001"]),
-    ...changes,
-  };
-}
-
-export function iwWorld(dialect: Dialect): HarnessWorld {
-  return { codec: iwCodec(), nowMs: NOW_MS, device: iwDevice(dialect) };
-}
 
 export interface IwSample {
   name: string;
@@ -38,169 +12,6 @@ export interface IwSample {
   messages: TrackerMessage[];
   replies: string[];
 }
-
-const heartbeat: TrackerMessage = { kind: "heartbeat" };
-
-function vitals(
-  metrics: Record<string, number | null>,
-  deviceTimeMs: number | null = null,
-  extra: Record<string, unknown> = {},
-): TrackerMessage {
-  return { kind: "vitals", deviceTimeMs, metrics, extra };
-}
-
-const BLOCK = "260506A4554.3000N01227.6000E003.2070530117.8506500908700001";
-const NO_FIX = "260506V0000.0000N00000.0000E000.0070530000.0006500008700001";
-const status = { gsm_signal: 20, satellites: 9, bat: 87 };
-const noFixStatus = { gsm_signal: 20, satellites: 0, bat: 87 };
-const gps = {
-  lat: 45.905,
-  lng: 12.46,
-  altitudeM: null,
-  speedKmh: 3.2,
-  heading: 118,
-  accuracyM: null,
-  satellites: 9,
-};
-const cell = { mcc: 222, mnc: 1, lac: 4321, cid: 7654321, signalDbm: null };
-const network = { mcc: 222, mnc: 1 };
-const fix = {
-  kind: "fix" as const,
-  deviceTimeMs: TIME_MS,
-  gps,
-  cells: [cell],
-  accessPoints: [],
-  network,
-  isBuffered: false,
-};
-
-const alarm = (type: string, code: string): TrackerMessage =>
-  ({ kind: "alarm", type, code, deviceTimeMs: TIME_MS }) as TrackerMessage;
-const answer = (word: string, serial: string | null, fields: string[] = [], isAccepted: boolean | null = null) =>
-  ({ kind: "command_answer", word, serial, isAccepted, fields }) as TrackerMessage;
-const voice = (sequence: number, bytes: Buffer): TrackerMessage => ({
-  kind: "voice_part",
-  deviceTimeMs: TIME_MS,
-  transfer: "20260506070530",
-  total: 2,
-  sequence,
-  bytes,
-});
-
-type Row = [name: string, dialect: Dialect, frame: string, messages: TrackerMessage[], replies: string[]];
-
-const POSITIONS: Row[] = [
-  ["a gps fix", "A", `IWAP01${BLOCK},222,1,4321,7654321#`, [fix, vitals(status, TIME_MS)], ["IWBP01#"]],
-  [
-    "a buffered fix",
-    "A",
-    `IWAP91${BLOCK},222,01,4321,7654321,#`,
-    [{ ...fix, isBuffered: true }, vitals(status, TIME_MS)],
-    ["IWBP91#"],
-  ],
-  [
-    "no fix, with access points",
-    "A",
-    `IWAP01${NO_FIX},222,1,4321,7654321,a|0A-11-22-33-44-55|98& Bar,a|0a:11:22:33:44:56|-71&b|00-00-00-00-00-00|90&c|FF-FF-FF-FF-FF-FF|90&d|0A1122334457|0#`,
-    [
-      {
-        ...fix,
-        gps: null,
-        accessPoints: [
-          { mac: "0a:11:22:33:44:55", signalDbm: -52 },
-          { mac: "0a:11:22:33:44:56", signalDbm: -71 },
-          { mac: "0a:11:22:33:44:57", signalDbm: null },
-        ],
-      },
-      vitals(noFixStatus, TIME_MS),
-    ],
-    ["IWBP01#"],
-  ],
-  [
-    "zero coordinates that claim to be valid stay a position",
-    "A",
-    `IWAP01${NO_FIX.replace("V", "A")}#`,
-    [
-      {
-        ...fix,
-        gps: { ...gps, lat: 0, lng: 0, speedKmh: 0, heading: 0, satellites: 0 },
-        cells: [],
-        network: null,
-      },
-      vitals(noFixStatus, TIME_MS),
-    ],
-    ["IWBP01#"],
-  ],
-  [
-    "southern, western, seconds above 59, battery zero",
-    "A",
-    "IWAP01260506A3345.0000S07036.6000W000.0070575360.0010000800000001,730,2,10,20#",
-    [
-      {
-        ...fix,
-        deviceTimeMs: null,
-        gps: { ...gps, lat: -33.75, lng: -70.61, speedKmh: 0, heading: 0, satellites: 8 },
-        cells: [{ mcc: 730, mnc: 2, lac: 10, cid: 20, signalDbm: null }],
-        network: { mcc: 730, mnc: 2 },
-      },
-      vitals({ gsm_signal: 31, satellites: 8, bat: null }),
-    ],
-    ["IWBP01#"],
-  ],
-  [
-    "a split block and groups of cells",
-    "C",
-    "IWAP01,260506,A,4554.3000N,01227.6000E,003.2,070530,117.85,065,009,087,0,00,01,222,1,4321,7654321,x|0A-11-22-33-44-55|98,222|1|4321|100|-80&222|1|4321|101|30#",
-    [
-      {
-        ...fix,
-        cells: [cell, { ...cell, cid: 100, signalDbm: -80 }, { ...cell, cid: 101 }],
-        accessPoints: [{ mac: "0a:11:22:33:44:55", signalDbm: -52 }],
-      },
-      vitals(status, TIME_MS),
-    ],
-    ["IWBP01#"],
-  ],
-  [
-    "one more digit in the minutes",
-    "A",
-    "IWAP01260506A4554.30000N01227.60000E003.2070530117.8506500908700001,222,1,4321,7654321#",
-    [fix, vitals(status, TIME_MS)],
-    ["IWBP01#"],
-  ],
-  [
-    "a TRV unit with digits behind the block",
-    "A",
-    `TRVYP14${BLOCK}00012,222,1,4321,7654321,Casa|0A-11-22-33-44-55|-60#`,
-    [{ ...fix, accessPoints: [{ mac: "0a:11:22:33:44:55", signalDbm: -60 }] }, vitals(status, TIME_MS)],
-    ["TRVZP14#"],
-  ],
-  [
-    "cells and access points only",
-    "A",
-    "IWAP02,it,0,2,222,1,4321|100|21,4321|101|-93,1,a|0A-11-22-33-44-55|98#",
-    [
-      {
-        ...fix,
-        deviceTimeMs: null,
-        gps: null,
-        cells: [
-          { ...cell, cid: 100 },
-          { ...cell, cid: 101, signalDbm: -93 },
-        ],
-        accessPoints: [{ mac: "0a:11:22:33:44:55", signalDbm: -52 }],
-      },
-    ],
-    ["IWBP02#"],
-  ],
-  [
-    "buffered surroundings without access points",
-    "A",
-    "IWAP92,it,1,1,222,1,4321|100|21,0,#",
-    [{ ...fix, deviceTimeMs: null, gps: null, cells: [{ ...cell, cid: 100 }], isBuffered: true }],
-    ["IWBP92#"],
-  ],
-];
 
 const STATES: Row[] = [
   ["a heartbeat", "A", "IWAP03,06500908700001,00000,00#", [vitals({ ...status, steps: 0 })], ["IWBP03#"]],
@@ -233,67 +44,6 @@ const STATES: Row[] = [
       }),
     ],
     ["IWBPBL#"],
-  ],
-];
-
-const ALARM_CODES: [Dialect, string, string][] = [
-  ["A", "01", "sos"],
-  ["A", "02", "low_battery"],
-  ["A", "03", "not_worn"],
-  ["A", "04", "not_worn"],
-  ["A", "05", "fall"],
-  ["A", "06", "fall"],
-  ["A", "08", "custom"],
-  ["A", "14", "custom"],
-  ["B", "01", "sos"],
-  ["B", "05", "tamper"],
-  ["B", "06", "fall"],
-  ["B", "14", "inactivity"],
-  ["B", "19", "power_off"],
-  ["B", "20", "custom"],
-  ["C", "01", "sos"],
-  ["C", "05", "custom"],
-];
-
-const ALARMS: Row[] = [
-  ...ALARM_CODES.map(
-    ([dialect, code, type]): Row => [
-      `alarm ${code} of dialect ${dialect}`,
-      dialect,
-      `IWAP10${BLOCK},222,1,4321,7654321,${code},it,00,#`,
-      [fix, vitals(status, TIME_MS), alarm(type, code)],
-      ["IWBP10#"],
-    ],
-  ),
-  [
-    "a report without an alarm",
-    "A",
-    `IWAP10${BLOCK},222,1,4321,7654321,00,it,11,Casa|0A-11-22-33-44-55|98#`,
-    [{ ...fix, accessPoints: [{ mac: "0a:11:22:33:44:55", signalDbm: -52 }] }, vitals(status, TIME_MS)],
-    ["IWBP10#"],
-  ],
-  [
-    "an alarm whose position cannot be read",
-    "A",
-    "IWAP10260506A----.----N-----.----E000.0,222,1,4321,7654321,01,it,00,#",
-    [{ ...alarm("sos", "01"), deviceTimeMs: null } as TrackerMessage],
-    ["IWBP10#"],
-  ],
-  ["a fall of dialect B", "B", `IWAPFD,359000000000017,${TIME_MS / 1000}#`, [alarm("fall", "APFD")], ["IWBPFD#"]],
-  [
-    "taken off",
-    "B",
-    `IWAPWR,359000000000017,0,${TIME_MS}#`,
-    [vitals({}, TIME_MS, { worn: false }), alarm("not_worn", "APWR")],
-    [],
-  ],
-  ["put on", "B", `IWAPWR,359000000000017,1,${TIME_MS}#`, [vitals({}, TIME_MS, { worn: true })], []],
-  [
-    "low battery of dialect C",
-    "C",
-    "IWAP04,012#",
-    [vitals({ bat: 12 }), { ...alarm("low_battery", "AP04"), deviceTimeMs: null } as TrackerMessage],
-    ["IWBP04#"],
   ],
 ];
 
@@ -456,7 +206,7 @@ const MEDIA: Row[] = [
   ],
 ];
 
-export const IW_SAMPLES: IwSample[] = [...POSITIONS, ...STATES, ...ALARMS, ...HEALTH, ...ANSWERS, ...MEDIA].map(
+export const IW_SAMPLES: IwSample[] = [...IW_POSITIONS, ...STATES, ...IW_ALARMS, ...HEALTH, ...ANSWERS, ...MEDIA].map(
   ([name, dialect, frame, messages, replies]) => ({ name, dialect, frame, messages, replies }),
 );
 
