@@ -5,7 +5,7 @@ import { incidentsBetween, momentAt, nextIncident, truePositionAt } from "./life
 import { sightingAt } from "./sighting.ts";
 
 const city = { lat: 41.9028, lng: 12.4964, utcOffsetMinutes: 60, mcc: 222, mnc: 1 };
-const people: Person[] = Array.from({ length: 40 }, (_, index) => ({ seed: 1000 + index, city }));
+const people: Person[] = Array.from({ length: 15 }, (_, index) => ({ seed: 1000 + index, city }));
 const minuteMs = 60_000;
 const dayMs = 1440 * minuteMs;
 const start = Date.parse("2026-03-01T23:00:00Z");

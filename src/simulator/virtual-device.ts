@@ -281,8 +281,7 @@ export class VirtualDevice implements Sleeper {
 
   #receive(bytes: Buffer): void {
     const { told, rest } = this.#protocol.read(this.member, this.#rest ? Buffer.concat([this.#rest, bytes]) : bytes);
-    // The bytes lie in a buffer that all connections share.
-    this.#rest = rest.length > 0 ? Buffer.from(rest) : undefined;
+    this.#rest = rest.length > 0 ? rest : undefined;
     for (const one of told) {
       if (this.#link === undefined) return;
       this.#hear(one);
