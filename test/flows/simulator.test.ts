@@ -133,7 +133,9 @@ describe("a simulated IW watch", () => {
   });
 
   it("waits for the answer before the next report, and repeats the same bytes", async () => {
-    const { gateway, simulation } = await open("iw", iwAnswer, { timings: { answerTimeoutMs: 300, mostAttempts: 100 } });
+    const { gateway, simulation } = await open("iw", iwAnswer, {
+      timings: { answerTimeoutMs: 300, mostAttempts: 100 },
+    });
     await until(() => expect(gateway.texts("IWAP01").length).toBeGreaterThan(0));
     gateway.answer = () => undefined;
     const before = gateway.frames.length;
