@@ -205,7 +205,9 @@ const simulate: Command = {
 
     const startMs = clock.nowMs();
     const { host, port, intervalMs, speed } = settings;
-    const simulation = startSimulation({ fleet, host, port, clock, intervalMs, speed });
+    // The gateway takes 12,000 new connections a minute from one address.
+    const connectsPerSecond = fleet.length > 10_000 ? 180 : 1000;
+    const simulation = startSimulation({ fleet, host, port, clock, intervalMs, speed, connectsPerSecond });
     const stopProgress = showProgress(context, simulation);
     await untilEnd(settings.durationMs);
     stopProgress();
