@@ -25,6 +25,8 @@ import { deleteExpiredTokens } from "./oauth/token-store.ts";
 import { startOpsServer } from "./ops-server.ts";
 import { loadCatalog } from "./resources/catalog/catalog.ts";
 import { expireInvitations } from "./resources/invitations/invitation-expiry.ts";
+import { loadCarriers } from "./resources/locations/carrier.ts";
+import { startPlaceWorker } from "./resources/locations/place-worker.ts";
 import { deleteOldActivationTokens } from "./resources/users/activation-store.ts";
 
 export interface RunningService {
@@ -91,6 +93,12 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
     const folder = join(config.dataDir, "mail");
     const mails = startMailSender({ db, clock, log, listener, metrics, smtpUrl, from, folder });
     lifecycle.add("mail sender", () => mails.close());
+    const { geolocateUrl, geocoderUrl } = config;
+    if (geolocateUrl !== undefined || geocoderUrl !== undefined) {
+      const carrierName = loadCarriers();
+      const places = startPlaceWorker({ db, clock, log, listener, metrics, carrierName, geolocateUrl, geocoderUrl });
+      lifecycle.add("place worker", () => places.close());
+    }
   }
 
   let callers: { tokens: TokenCache; rateLimiter: RateLimiter } | undefined;
