@@ -135,7 +135,7 @@ create table place_jobs (
   created_at timestamptz not null,
   primary key (device_id, id)
 );
-create index place_jobs_due on place_jobs (due_at);
+create index place_jobs_due on place_jobs (kind, due_at);
 
 create table place_cache (
   key text primary key,

@@ -1,8 +1,8 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Codec, Session } from "../../src/codecs/codec.ts";
+import { iwCodec } from "../../src/codecs/iw/iw-codec.ts";
 import type { TrackerMessage } from "../../src/codecs/tracker-message.ts";
+import { watchCodec } from "../../src/codecs/watch/watch-codec.ts";
 import type { DeviceProtocol, Packet, Snapshot } from "../../src/simulator/device-protocol.ts";
 import { makeFleet, rome } from "../../src/simulator/fleet.ts";
 import { makeIwDevice } from "../../src/simulator/iw-device.ts";
@@ -11,15 +11,13 @@ import { sightingAt } from "../../src/simulator/sighting.ts";
 import { makeAmr } from "../../src/simulator/voice.ts";
 import { makeWatchDevice } from "../../src/simulator/watch-device.ts";
 
-const codecs = join(import.meta.dirname, "../../src/codecs");
 const city = { ...rome, utcOffsetMinutes: 60 };
 const day = Date.parse("2026-03-02T00:00:00Z");
 const times = Array.from({ length: 96 }, (_, index) => day + index * 900_000);
 
 interface Case {
   name: string;
-  file: string;
-  factory: string;
+  codec: Codec;
   protocol: "iw" | "watch";
   device: DeviceProtocol;
   traits: Record<string, unknown>;
@@ -28,36 +26,29 @@ interface Case {
 const cases: Case[] = [
   {
     name: "iw A",
-    file: "iw/iw-codec.ts",
-    factory: "iwCodec",
+    codec: iwCodec(),
     protocol: "iw",
     device: makeIwDevice("A"),
     traits: { dialect: "A" },
   },
   {
     name: "iw B",
-    file: "iw/iw-codec.ts",
-    factory: "iwCodec",
+    codec: iwCodec(),
     protocol: "iw",
     device: makeIwDevice("B"),
     traits: { dialect: "B" },
   },
   {
     name: "watch",
-    file: "watch/watch-codec.ts",
-    factory: "watchCodec",
+    codec: watchCodec(),
     protocol: "watch",
     device: makeWatchDevice(),
     traits: {},
   },
 ];
 
-for (const { name, file, factory, protocol, device, traits } of cases) {
-  describe.skipIf(!existsSync(join(codecs, file)))(`the service's codec reads a simulated ${name}`, async () => {
-    const module = existsSync(join(codecs, file))
-      ? ((await import(join(codecs, file))) as Record<string, () => Codec>)
-      : {};
-    const codec = module[factory]?.() as Codec;
+for (const { name, codec, protocol, device, traits } of cases) {
+  describe(`the service's codec reads a simulated ${name}`, () => {
     const member = makeFleet(3, 1, protocol, city)[0]!;
     const session: Session = {
       nowMs: day,

@@ -1,8 +1,8 @@
 import type { SessionDevice } from "../../src/codecs/codec.ts";
-import type { HarnessWorld } from "../../src/codecs/codec-harness.ts";
 import { iwCodec } from "../../src/codecs/iw/iw-codec.ts";
 import type { Dialect } from "../../src/codecs/iw/iw-fields.ts";
 import type { TrackerMessage } from "../../src/codecs/tracker-message.ts";
+import type { HarnessWorld } from "./codec-harness.ts";
 
 /** For tests: an invented watch of each IW dialect, and the messages its frames say. */
 

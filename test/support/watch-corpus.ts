@@ -1,5 +1,5 @@
-import type { HarnessWorld } from "../../src/codecs/codec-harness.ts";
 import { watchCodec } from "../../src/codecs/watch/watch-codec.ts";
+import type { HarnessWorld } from "./codec-harness.ts";
 
 /** For tests: a connection with an invented watch, and frames of every kind it sends. */
 export const world: HarnessWorld = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { byteByByte, cutOnce, essence, feed, fresh, loggedIn } from "../../../test/support/codec-harness.ts";
 import { frameBytes, IW_BROKEN, IW_SAMPLES, type IwSample } from "../../../test/support/iw-corpus.ts";
 import { iwDevice, iwWorld } from "../../../test/support/iw-world.ts";
-import { byteByByte, cutOnce, essence, feed, fresh, loggedIn } from "../codec-harness.ts";
 import { iwCodec } from "./iw-codec.ts";
 
 const codec = iwCodec();

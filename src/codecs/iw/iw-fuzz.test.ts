@@ -1,7 +1,15 @@
 import { describe, expect, it } from "vitest";
+import {
+  byteByByte,
+  damaged,
+  essence,
+  feed,
+  fuzz,
+  loggedIn,
+  seededRandom,
+} from "../../../test/support/codec-harness.ts";
 import { frameBytes, IW_BROKEN, IW_SAMPLES } from "../../../test/support/iw-corpus.ts";
 import { iwWorld } from "../../../test/support/iw-world.ts";
-import { byteByByte, damaged, essence, feed, fuzz, loggedIn, seededRandom } from "../codec-harness.ts";
 import { MAX_TEXT_FRAME_BYTES } from "./iw-framing.ts";
 
 // A minute of it: VIGIL_FUZZ_SECONDS=60 vitest run iw-fuzz

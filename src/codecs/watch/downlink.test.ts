@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { fresh, loggedIn } from "../../../test/support/codec-harness.ts";
 import { frameOf, world } from "../../../test/support/watch-corpus.ts";
 import catalog from "../../resources/catalog/data/watch.json" with { type: "json" };
 import { type Downlink, type Session, UnsupportedDownlink } from "../codec.ts";
-import { fresh, loggedIn } from "../codec-harness.ts";
 import { unescapeBytes } from "./frame.ts";
 
 const sent = (downlink: Downlink, session: Session = loggedIn(world)): string[] =>

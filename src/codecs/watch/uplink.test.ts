@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { loggedIn } from "../../../test/support/codec-harness.ts";
 import { frameOf, world } from "../../../test/support/watch-corpus.ts";
-import { loggedIn } from "../codec-harness.ts";
 import type { Alarm, CellTower, Fix, TrackerMessage, Vitals } from "../tracker-message.ts";
 
 /** The messages and replies of one frame with this content. */

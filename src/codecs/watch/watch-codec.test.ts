@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { corpus, frameOf, world } from "../../../test/support/watch-corpus.ts";
 import {
   byteByByte,
   cutOnce,
@@ -10,7 +9,8 @@ import {
   loggedIn,
   randomBytes,
   seededRandom,
-} from "../codec-harness.ts";
+} from "../../../test/support/codec-harness.ts";
+import { corpus, frameOf, world } from "../../../test/support/watch-corpus.ts";
 import { longestFrame } from "./frame-scanner.ts";
 
 const { codec } = world;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { feed } from "../../../test/support/codec-harness.ts";
 import { readVectors, type Vector, vectorBytes } from "../../../test/support/vectors.ts";
 import type { Downlink, Session } from "../codec.ts";
-import { feed } from "../codec-harness.ts";
 import type { TrackerMessage } from "../tracker-message.ts";
 import { escapeBytes, readHeader, unescapeBytes } from "./frame.ts";
 import { nextPiece } from "./frame-scanner.ts";

@@ -1,4 +1,4 @@
-import type { Codec, Decoded, DecodedFrame, DecodeProblem, Session, SessionDevice } from "./codec.ts";
+import type { Codec, Decoded, DecodedFrame, DecodeProblem, Session, SessionDevice } from "../../src/codecs/codec.ts";
 
 /** For the tests of codecs: plays the part of the connection, and damages what it feeds in the ways that networks do. */
 
