@@ -78,7 +78,15 @@ create table ingest_frames (
 ) partition by range (device_day);
 create table ingest_frames_default partition of ingest_frames default;
 
--- A packet that could not be stored, kept for inspection; its device was not answered.
+-- One row per transaction of packets, written in it: after a commit whose answer was lost, the next attempt finds the row and
+-- stores nothing twice. Rows of an hour ago are deleted.
+create table ingest_batches (
+  id uuid primary key,
+  committed_at timestamptz not null
+);
+create index ingest_batches_time on ingest_batches (committed_at);
+
+-- A packet that could not be stored, kept for inspection. Its device was answered: it would send the same bytes for ever.
 create table poisoned_packets (
   id uuid primary key,
   organization_id uuid not null,
@@ -112,6 +120,8 @@ create table device_sessions (
   device_id uuid primary key,
   organization_id uuid not null,
   node_id uuid not null,
+  -- Who held the device before, to be told that it is gone.
+  previous_node_id uuid,
   epoch bigint not null,
   protocol text not null,
   remote_addr text not null,
@@ -119,6 +129,10 @@ create table device_sessions (
   disconnected_at timestamptz
 );
 create index device_sessions_node on device_sessions (node_id) where disconnected_at is null;
+
+-- Packets carry the epoch of their connection, and the write of the state row takes them only under the current one: the check
+-- is part of an update that happens anyway.
+alter table device_state add column session_epoch bigint not null default 0;
 
 -- The reporting interval that the device has acknowledged widens the silence after which it counts as offline.
 alter table device_state add column report_interval_seconds int;

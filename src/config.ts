@@ -12,6 +12,12 @@ export interface Config {
   gatewayPort: number;
   /** Extra ports that speak one protocol only. */
   gatewayPorts: readonly DedicatedPort[];
+  gatewayIdleSeconds: number;
+  gatewayMaxConnections: number;
+  gatewayMaxPerAddress: number;
+  gatewayNewPerAddress: number;
+  /** Transactions of packets at a time. */
+  ingestInFlight: number;
   opsPort: number;
   baseUrl: string | undefined;
   roles: readonly Role[];
@@ -151,6 +157,11 @@ export function loadConfig(
     gatewayPorts: listOf(read("VIGIL_GATEWAY_PORTS") ?? "").map((text) =>
       parseDedicatedPort("VIGIL_GATEWAY_PORTS", text),
     ),
+    gatewayIdleSeconds: number("VIGIL_GATEWAY_IDLE_SECONDS", 1800, 1, 31_536_000),
+    gatewayMaxConnections: number("VIGIL_GATEWAY_MAX_CONNECTIONS", 100_000, 1, 1_000_000),
+    gatewayMaxPerAddress: number("VIGIL_GATEWAY_MAX_PER_ADDRESS", 20_000, 1, 1_000_000),
+    gatewayNewPerAddress: number("VIGIL_GATEWAY_NEW_PER_ADDRESS_PER_MINUTE", 12_000, 1, 1_000_000),
+    ingestInFlight: number("VIGIL_INGEST_IN_FLIGHT", 1, 1, 2),
     opsPort: port("--ops-port", flags.opsPort, "VIGIL_OPS_PORT", 9090),
     baseUrl: parsed("VIGIL_BASE_URL", httpUrl)?.replace(/\/+$/, ""),
     roles: flags.roles === undefined ? roles : parseRoles("--roles", flags.roles),

@@ -2,15 +2,19 @@ import { readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { buildApp, routeTable } from "./app.ts";
+import { iwCodec } from "./codecs/iw/iw-codec.ts";
+import { watchCodec } from "./codecs/watch/watch-codec.ts";
 import type { Config } from "./config.ts";
-import { openDatabase } from "./db/database.ts";
+import { type Database, openDatabase } from "./db/database.ts";
 import { openEmbeddedServer } from "./db/embedded-server.ts";
 import { Listener } from "./db/listener.ts";
 import { migrate } from "./db/migrate.ts";
-import { maintainPartitions, type PartitionedTable } from "./db/partitions.ts";
+import { maintainPartitions, type PartitionedTable, pruneDefaults } from "./db/partitions.ts";
+import { type Gateway, type GatewayOptions, startGateway } from "./gateway/gateway.ts";
 import { deleteOldIdempotencyKeys } from "./http/idempotency.ts";
 import { RateLimiter } from "./http/rate-limit.ts";
 import { deleteEndedWindows } from "./http/rate-limit-store.ts";
+import { deleteOldBatches, sweepSilentDevices } from "./ingest/presence.ts";
 import { type Clock, makeClock } from "./lib/clock.ts";
 import { randomToken } from "./lib/ids.ts";
 import { Lifecycle, repeat } from "./lib/lifecycle.ts";
@@ -24,8 +28,10 @@ import { TokenCache } from "./oauth/token-cache.ts";
 import { deleteExpiredTokens } from "./oauth/token-store.ts";
 import { startOpsServer } from "./ops-server.ts";
 import { loadCatalog } from "./resources/catalog/catalog.ts";
+import { removeDeadNodes } from "./resources/devices/device-sessions.ts";
+import { forgetUnknownDevices } from "./resources/devices/unknown-device-store.ts";
 import { expireInvitations } from "./resources/invitations/invitation-expiry.ts";
-import { loadCarriers } from "./resources/locations/carrier.ts";
+import { type CarrierName, loadCarriers } from "./resources/locations/carrier.ts";
 import { startPlaceWorker } from "./resources/locations/place-worker.ts";
 import { deleteOldActivationTokens } from "./resources/users/activation-store.ts";
 
@@ -38,8 +44,23 @@ export interface RunningService {
   close(): Promise<void>;
 }
 
-/** Tables that are partitioned by time, in one place so that the worker that makes partitions knows them all. */
-const partitionedTables: readonly PartitionedTable[] = [];
+/**
+ * Tables that are partitioned by time, in one place so that the worker that makes partitions knows them all. Times of packets
+ * lie at most 30 days back; the days of ingest_frames are those of devices' own clocks, which may say anything.
+ */
+export const partitionedTables: readonly PartitionedTable[] = [
+  { table: "locations", by: "time", spanDays: 7, spansBehind: 5, spansAhead: 2 },
+  { table: "telemetry", by: "time", spanDays: 7, spansBehind: 5, spansAhead: 2 },
+  {
+    table: "ingest_frames",
+    by: "date",
+    spanDays: 7,
+    spansBehind: 5,
+    spansAhead: 2,
+    retentionDays: 42,
+    defaultPrunedBy: "received_at",
+  },
+];
 
 /** The composition root: opens everything in order, and on close undoes it in reverse. */
 export async function startService(config: Config, log: Logger): Promise<RunningService> {
@@ -56,6 +77,7 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   const clock = makeClock(config.clockOffsetSeconds);
   const metrics = new Metrics();
   const catalog = loadCatalog();
+  const carrierName = loadCarriers();
 
   let connection: { connectionString: string } | Awaited<ReturnType<typeof openEmbeddedServer>>["connection"];
   if (config.databaseUrl !== undefined) connection = { connectionString: config.databaseUrl };
@@ -67,6 +89,7 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   const db = openDatabase({ connection, log, poolSize: config.databasePoolSize });
   lifecycle.add("database", () => db.close());
   await migrate(db, clock, ({ version, name }) => log.info({ version, name }, "applying migration"));
+  await keepPartitions(db, clock, log);
   observeProcess(metrics);
 
   let isClosing = false;
@@ -88,14 +111,13 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   lifecycle.add("listener", () => listener.close());
 
   if (config.roles.includes("worker")) {
-    for (const stop of startPeriodicWork(db, clock, log)) lifecycle.add("periodic work", stop);
+    for (const stop of startPeriodicWork(db, clock, log, config)) lifecycle.add("periodic work", stop);
     const { smtpUrl, mailFrom: from } = config;
     const folder = join(config.dataDir, "mail");
     const mails = startMailSender({ db, clock, log, listener, metrics, smtpUrl, from, folder });
     lifecycle.add("mail sender", () => mails.close());
     const { geolocateUrl, geocoderUrl } = config;
     if (geolocateUrl !== undefined || geocoderUrl !== undefined) {
-      const carrierName = loadCarriers();
       const places = startPlaceWorker({ db, clock, log, listener, metrics, carrierName, geolocateUrl, geocoderUrl });
       lifecycle.add("place worker", () => places.close());
     }
@@ -107,6 +129,16 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
     const rateLimiter = new RateLimiter({ db, clock, listener, log });
     lifecycle.add("rate limiter", () => rateLimiter.close());
     callers = { tokens, rateLimiter };
+  }
+  let gateway = "off";
+  if (config.roles.includes("gateway")) {
+    lifecycle.add(
+      "partitions",
+      repeat("partitions", 60 * minuteMs, log, () => keepPartitions(db, clock, log)),
+    );
+    const { address, close } = await openGateway(config, carrierName, { db, clock, log, metrics, listener, catalog });
+    lifecycle.add("gateway", close);
+    gateway = `${address.family === "IPv6" ? `[${address.address}]` : address.address}:${address.port}`;
   }
   await listener.start();
 
@@ -135,7 +167,7 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   const { count } = await db.one<{ count: number }>`select count(*) as count from organizations`;
   return {
     http,
-    gateway: "off",
+    gateway,
     ops: ops.address,
     isEmpty: count === 0,
     close: () => {
@@ -145,13 +177,49 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   };
 }
 
-function startPeriodicWork(db: ReturnType<typeof openDatabase>, clock: Clock, log: Logger): (() => Promise<void>)[] {
-  const minuteMs = 60_000;
+const minuteMs = 60_000;
+const mostUnknownDevices = 10_000;
+
+async function keepPartitions(db: Database, clock: Clock, log: Logger): Promise<void> {
+  const { created, dropped } = await maintainPartitions(db, partitionedTables, clock.nowMs());
+  if (created.length + dropped.length > 0) log.info({ created, dropped }, "partitions maintained");
+}
+
+type GatewayParts = Pick<GatewayOptions, "db" | "clock" | "log" | "metrics" | "listener" | "catalog">;
+
+function openGateway(config: Config, carrierName: CarrierName, parts: GatewayParts): Promise<Gateway> {
+  return startGateway({
+    ...parts,
+    codecs: [iwCodec(), watchCodec()],
+    host: config.gatewayHost,
+    port: config.gatewayPort,
+    dedicatedPorts: config.gatewayPorts,
+    ingest: {
+      inFlight: config.ingestInFlight,
+      carrierName,
+      isLocating: config.geolocateUrl !== undefined,
+      isGeocoding: config.geocoderUrl !== undefined,
+    },
+    limits: {
+      idleTimeoutMs: config.gatewayIdleSeconds * 1000,
+      connections: config.gatewayMaxConnections,
+      connectionsPerAddress: config.gatewayMaxPerAddress,
+      newPerAddressPerMinute: config.gatewayNewPerAddress,
+    },
+  });
+}
+
+function startPeriodicWork(db: Database, clock: Clock, log: Logger, config: Config): (() => Promise<void>)[] {
+  const presenceMs = Math.min(10_000, config.offlineAfterSeconds * 250);
   return [
     repeat("partitions", 60 * minuteMs, log, async () => {
-      const { created, dropped } = await maintainPartitions(db, partitionedTables, clock.nowMs());
-      if (created.length + dropped.length > 0) log.info({ created, dropped }, "partitions maintained");
+      await keepPartitions(db, clock, log);
+      await pruneDefaults(db, partitionedTables, clock.nowMs());
     }),
+    repeat("silent devices", presenceMs, log, async () => {
+      await sweepSilentDevices(db, clock, config.offlineAfterSeconds);
+    }),
+    repeat("dead gateways", 10_000, log, () => removeDeadNodes(db, clock.now())),
     repeat("expired invitations", minuteMs, log, async () => {
       await expireInvitations(db, clock.now());
     }),
@@ -161,6 +229,9 @@ function startPeriodicWork(db: ReturnType<typeof openDatabase>, clock: Clock, lo
       await deleteOldActivationTokens(db, clock.now());
       await deleteOldFailures(db, new Date(clock.nowMs() - 60 * minuteMs));
       await deleteEndedWindows(db, new Date(clock.nowMs() - 120 * minuteMs));
+      // A batch may be tried again as long as an outage lasts.
+      await deleteOldBatches(db, new Date(clock.nowMs() - 24 * 60 * minuteMs));
+      await forgetUnknownDevices(db, new Date(clock.nowMs() - 30 * 24 * 60 * minuteMs), mostUnknownDevices);
     }),
   ];
 }

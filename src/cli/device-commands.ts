@@ -5,11 +5,12 @@ import { toCapability } from "../resources/catalog/catalog-schemas.ts";
 import { makeParamsCompiler } from "../resources/catalog/params-validator.ts";
 import { capabilitiesOfDevice, setCapabilityOverride } from "../resources/devices/capability-override-store.ts";
 import { findLiveDeviceAnywhere } from "../resources/devices/device-store.ts";
+import { listUnknownDevices } from "../resources/devices/unknown-device-store.ts";
 import { type Arguments, type Command, CommandError, UsageError } from "./command.ts";
 import { withDatabase } from "./command-database.ts";
 import { operatorIn } from "./operator.ts";
 import { knownWords } from "./option-values.ts";
-import { record } from "./output.ts";
+import { record, table } from "./output.ts";
 import { suggestion } from "./suggest.ts";
 
 function uidArgument(args: Arguments): string {
@@ -87,4 +88,30 @@ const setCapability: Command = {
   },
 };
 
-export const deviceCommands: readonly Command[] = [setCapability];
+/** The table keeps about as many. */
+const mostUnknown = 10_000;
+
+const unknown: Command = {
+  path: ["device", "unknown"],
+  summary: "List ids that devices sent and nobody has registered",
+  positionals: [],
+  options: [],
+  examples: ["vigil device unknown", "vigil device unknown --json"],
+  next: ["POST /api/v1/devices/ registers a device; it is accepted at its next connection."],
+  run: async (context) => {
+    const devices = await withDatabase(context, (db) => listUnknownDevices(db, mostUnknown));
+    const rows = devices.map((one) => [
+      one.imei,
+      one.protocol,
+      one.remote_addr,
+      String(one.count),
+      one.first_seen_at.toISOString(),
+      one.last_seen_at.toISOString(),
+    ]);
+    const titles = ["imei", "protocol", "remote_addr", "count", "first_seen_at", "last_seen_at"];
+    context.print(devices, rows.length === 0 ? "No unknown device has knocked." : table(titles, rows));
+    return 0;
+  },
+};
+
+export const deviceCommands: readonly Command[] = [setCapability, unknown];

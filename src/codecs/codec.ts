@@ -6,6 +6,8 @@ import type { TrackerMessage } from "./tracker-message.ts";
  */
 export interface Codec {
   protocol: string;
+  /** Of protocols whose frames may be longer than the 8 KB that a connection otherwise waits for one. */
+  longestFrameBytes?: number;
   /** True when the first bytes can only be of this protocol, false when they cannot, undefined while it is too early to say. */
   recognizes(start: Buffer): boolean | undefined;
   /** The same bytes and session give the same result. Never throws: what cannot be read is a problem, and is skipped. */

@@ -1,20 +1,25 @@
 import { uuidV7Floor } from "../lib/ids.ts";
 import type { Database, Tx } from "./database.ts";
-import { rawSql } from "./sql.ts";
+import { rawSql, sql } from "./sql.ts";
 
 /**
- * Time partitions, made ahead and dropped by retention. A table is partitioned by a timestamp, or by its UUIDv7 id, whose
- * first bits are a time: then the key needs no further column. Rows outside every partition would be refused, so there is
+ * Time partitions, made ahead and dropped by retention. A table is partitioned by a timestamp, by a date, or by its UUIDv7 id,
+ * whose first bits are a time: then the key needs no further column. Rows outside every partition would be refused, so there is
  * always a partition for what may arrive: `spansBehind` for late data, `spansAhead` for a worker that is away for a while.
  */
 export interface PartitionedTable {
   table: string;
-  by: "time" | "uuid7";
+  by: "time" | "date" | "uuid7";
   spanDays: number;
   spansBehind: number;
   spansAhead: number;
   /** Partitions whose end is older than this are dropped; undefined keeps everything. */
   retentionDays?: number;
+  /**
+   * The table has a default partition for times beyond all others. Its rows are pruned by this column after the retention, and
+   * moved out when a partition is made for their time.
+   */
+  defaultPrunedBy?: string;
 }
 
 export interface Span {
@@ -39,8 +44,11 @@ export function spansAround(table: PartitionedTable, nowMs: number): Span[] {
   return spans;
 }
 
-const boundOf = (table: PartitionedTable, timeMs: number): string =>
-  table.by === "uuid7" ? `'${uuidV7Floor(timeMs)}'` : `'${new Date(timeMs).toISOString()}'`;
+function boundOf(table: PartitionedTable, timeMs: number): string {
+  if (table.by === "uuid7") return `'${uuidV7Floor(timeMs)}'`;
+  const time = new Date(timeMs).toISOString();
+  return `'${table.by === "date" ? time.slice(0, 10) : time}'`;
+}
 
 async function existing(tx: Tx, table: string): Promise<Set<string>> {
   const rows = await tx.many<{ name: string }>`
@@ -67,10 +75,7 @@ export function maintainPartitions(
     for (const table of tables) {
       const present = await existing(tx, table.table);
       for (const span of spansAround(table, nowMs).filter(({ name }) => !present.has(name))) {
-        await tx.run(
-          rawSql(`create table ${span.name} partition of ${table.table}
-            for values from (${boundOf(table, span.fromMs)}) to (${boundOf(table, span.toMs)})`),
-        );
+        await createPartition(tx, table, span);
         changes.created.push(span.name);
       }
       for (const name of expired(table, present, nowMs)) {
@@ -80,6 +85,37 @@ export function maintainPartitions(
     }
     return changes;
   });
+}
+
+async function createPartition(tx: Tx, table: PartitionedTable, span: Span): Promise<void> {
+  const [from, to] = [boundOf(table, span.fromMs), boundOf(table, span.toMs)];
+  const create = rawSql(`create table ${span.name} partition of ${table.table} for values from (${from}) to (${to})`);
+  if (table.defaultPrunedBy === undefined) {
+    await tx.run(create);
+    return;
+  }
+  // The default partition may hold rows of the new span: a partition cannot be made over them, so they go around.
+  const key = await tx.one<{ name: string }>`
+    select a.attname as name from pg_partitioned_table p
+    join pg_attribute a on a.attrelid = p.partrelid and a.attnum = p.partattrs[0]
+    where p.partrelid = to_regclass(${table.table})`;
+  const isWithin = `${key.name} >= ${from} and ${key.name} < ${to}`;
+  await tx.run(
+    rawSql(`create temp table moved on commit drop as select * from ${table.table}_default where ${isWithin}`),
+  );
+  await tx.run(rawSql(`delete from ${table.table}_default where ${isWithin}`));
+  await tx.run(create);
+  await tx.run(rawSql(`insert into ${table.table} select * from moved`));
+  await tx.run(rawSql("drop table moved"));
+}
+
+/** Rows of default partitions that are older than the retention. */
+export async function pruneDefaults(db: Database, tables: readonly PartitionedTable[], nowMs: number): Promise<void> {
+  for (const { table, retentionDays, defaultPrunedBy } of tables) {
+    if (defaultPrunedBy === undefined || retentionDays === undefined) continue;
+    const before = new Date(nowMs - retentionDays * dayMs);
+    await db.run(sql`delete from ${rawSql(`${table}_default`)} where ${rawSql(defaultPrunedBy)} < ${before}`);
+  }
 }
 
 function expired(table: PartitionedTable, present: ReadonlySet<string>, nowMs: number): string[] {

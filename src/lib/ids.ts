@@ -20,6 +20,17 @@ export function uuidV7(nowMs: number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
 }
 
+/** The same as its 16 bytes, for binary writes. */
+export function uuidV7Bytes(nowMs: number): Buffer {
+  const bytes = randomBytes(16);
+  bytes.writeUIntBE(nowMs, 0, 6);
+  bytes[6] = 0x70 | ((bytes[6] as number) & 0x0f);
+  bytes[8] = 0x80 | ((bytes[8] as number) & 0x3f);
+  return bytes;
+}
+
+export const uuidBytes = (uuid: string): Buffer => Buffer.from(uuid.replaceAll("-", ""), "hex");
+
 /** The lowest UUIDv7 of a millisecond: the bound of a partition or of a retention window. */
 export function uuidV7Floor(timeMs: number): string {
   const bytes = Buffer.alloc(16);

@@ -3,6 +3,7 @@ import { notFound } from "../../lib/errors.ts";
 import type { Actor } from "../../oauth/actor.ts";
 import { closeAssignmentsOfDevice } from "../assignments/assignment-store.ts";
 import { changesBetween, recordAudit } from "../audit/audit-store.ts";
+import { dropSession } from "./device-sessions.ts";
 import { lockLiveDevice } from "./device-store.ts";
 import { auditView } from "./device-writes.ts";
 
@@ -19,6 +20,7 @@ export async function deleteDevice(
   await tx.run`
     update devices set deleted_at = ${now}, updated_at = ${now}
     where organization_id = ${organizationId} and id = ${deviceId}`;
+  await dropSession(tx, organizationId, deviceId, now);
   await tx.run`
     update device_state set is_online = false, status_changed_at = ${now}
     where organization_id = ${organizationId} and device_id = ${deviceId} and is_online`;

@@ -1,0 +1,34 @@
+import type { GatewayLimits } from "./gateway-limits.ts";
+
+/** Connections per address: those open, and those opened in the current minute. */
+export class AddressCounts {
+  readonly #limits: Pick<GatewayLimits, "connectionsPerAddress" | "newPerAddressPerMinute">;
+  readonly #open = new Map<string, number>();
+  #opened = new Map<string, number>();
+  #minute = 0;
+
+  constructor(limits: Pick<GatewayLimits, "connectionsPerAddress" | "newPerAddressPerMinute">) {
+    this.#limits = limits;
+  }
+
+  /** False: one too many. A counted address is to be released. */
+  admit(address: string, nowMs: number): boolean {
+    const minute = Math.floor(nowMs / 60_000);
+    if (minute !== this.#minute) {
+      this.#minute = minute;
+      this.#opened = new Map();
+    }
+    const opened = (this.#opened.get(address) ?? 0) + 1;
+    this.#opened.set(address, opened);
+    const open = (this.#open.get(address) ?? 0) + 1;
+    if (opened > this.#limits.newPerAddressPerMinute || open > this.#limits.connectionsPerAddress) return false;
+    this.#open.set(address, open);
+    return true;
+  }
+
+  release(address: string): void {
+    const open = (this.#open.get(address) ?? 0) - 1;
+    if (open > 0) this.#open.set(address, open);
+    else this.#open.delete(address);
+  }
+}

@@ -1,0 +1,287 @@
+import type { Socket } from "node:net";
+import {
+  type Codec,
+  type DecodedFrame,
+  type Session,
+  type SessionDevice,
+  UnsupportedDownlink,
+} from "../codecs/codec.ts";
+import type { DeviceTrack } from "../ingest/device-memory.ts";
+import type { Ingest } from "../ingest/ingest.ts";
+import type { Outcome, Packet, PacketOwner } from "../ingest/packet.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Logger } from "../lib/logger.ts";
+import type { GatewayLimits } from "./gateway-limits.ts";
+import type { CloseReason, GatewayMetrics } from "./gateway-metrics.ts";
+import { recognize } from "./recognition.ts";
+
+/** What all connections of a gateway share. */
+export interface ConnectionHost {
+  readonly codecs: readonly Codec[];
+  readonly limits: GatewayLimits;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: GatewayMetrics;
+  readonly ingest: Ingest;
+  /** Too much waits in the whole gateway: nobody is read. */
+  readonly isFull: boolean;
+  /** After each chunk, which may have been the one too many. */
+  checkRoom(): void;
+  /** Settles who the device is; undefined: nobody has registered it. */
+  admit(connection: Connection, protocol: string, wireId: string): Promise<Admission | undefined>;
+  /** The connection is the device's from now on, and an older one of this process is closed; false: there is a newer one. */
+  opened(connection: Connection, track: DeviceTrack): boolean;
+  gone(connection: Connection): void;
+}
+
+export interface Admission {
+  device: SessionDevice;
+  track: DeviceTrack;
+}
+
+/**
+ * `closing` reads no more, and is closed once the frames that wait are answered. There is no way back from it.
+ */
+type State = "recognizing" | "awaiting_login" | "resolving" | "open" | "closing" | "closed";
+
+const emptyBuffer = Buffer.alloc(0);
+
+/**
+ * One socket: bytes to frames, frames to ingest, answers back in order and only after the commit. Time limits are looked after
+ * by the gateway's sweep and the socket's listeners are shared functions, so that an idle device costs few bytes.
+ */
+export class Connection implements PacketOwner {
+  state: State = "recognizing";
+  track: DeviceTrack | undefined;
+  readonly remoteAddr: string;
+  readonly #host: ConnectionHost;
+  readonly #socket: Socket;
+  #codec: Codec | undefined;
+  #session: Session | undefined;
+  #buffer: Buffer = emptyBuffer;
+  #skippedBytes = 0;
+  #malformed = 0;
+  /** Frames in ingest. */
+  #waiting = 0;
+  #loginFrame: DecodedFrame | undefined;
+  #isReading = true;
+  #hasEnded = false;
+  readonly #openedAtMs: number;
+  #lastDataAtMs: number;
+  /** Since when the peer does not read; 0: it does. */
+  #unreadSinceMs = 0;
+
+  constructor(host: ConnectionHost, socket: Socket, remoteAddr: string, codec: Codec | undefined) {
+    this.#host = host;
+    this.#socket = socket;
+    this.remoteAddr = remoteAddr;
+    this.#codec = codec;
+    if (codec) this.state = "awaiting_login";
+    this.#openedAtMs = performance.now();
+    this.#lastDataAtMs = this.#openedAtMs;
+  }
+
+  get protocol(): string {
+    return this.#codec?.protocol ?? "unknown";
+  }
+
+  onData(chunk: Buffer): void {
+    if (this.state === "closing" || this.state === "closed") return;
+    this.#lastDataAtMs = performance.now();
+    this.#buffer = this.#buffer.length === 0 ? chunk : Buffer.concat([this.#buffer, chunk]);
+    if (this.state !== "resolving") this.#decode();
+    this.#host.checkRoom();
+    this.updateReading();
+  }
+
+  /** The peer has sent its last byte; what it sent is still answered. */
+  onEnd(): void {
+    this.#hasEnded = true;
+    if (this.state !== "resolving") this.close("peer");
+  }
+
+  onClosed(): void {
+    if (this.state !== "closing" && this.state !== "closed") this.#host.metrics.closed("peer");
+    this.state = "closed";
+    this.#buffer = emptyBuffer;
+    this.#host.gone(this);
+  }
+
+  onDrain(): void {
+    this.#unreadSinceMs = 0;
+    this.updateReading();
+  }
+
+  #decode(): void {
+    const { limits, clock, metrics, log } = this.#host;
+    if (!this.#codec && !this.#recognize()) return;
+    const codec = this.#codec as Codec;
+    this.#session ??= { nowMs: 0, device: undefined, memory: new Map() };
+    this.#session.nowMs = clock.nowMs();
+    const bytes = this.#buffer;
+    let decoded: ReturnType<Codec["decode"]>;
+    try {
+      decoded = codec.decode(bytes, this.#session);
+    } catch (error) {
+      log.error({ err: error, protocol: codec.protocol }, "a codec failed");
+      this.destroy("codec_error");
+      return;
+    }
+    const { frames, problems, rest } = decoded;
+    // A copy: the tail must not hold the whole chunk in memory.
+    this.#buffer = rest.length === 0 ? emptyBuffer : rest.length < bytes.length / 2 ? Buffer.from(rest) : rest;
+    if (frames.length > 0) metrics.frames(codec.protocol, frames.length);
+    if (problems.length > 0) metrics.problems(codec.protocol, problems.length);
+    this.#skippedBytes = frames.length > 0 ? 0 : this.#skippedBytes + bytes.length - rest.length;
+    const malformed = problems.reduce((count, { isFrame }) => count + (isFrame ? 1 : 0), 0);
+    this.#malformed = frames.length > 0 ? 0 : this.#malformed + malformed;
+    for (const frame of frames) {
+      if (this.state !== "awaiting_login" && this.state !== "open") return;
+      this.#take(frame);
+    }
+    const longest = this.track ? (codec.longestFrameBytes ?? 0) : 0;
+    if (this.#malformed >= limits.malformedInARow) this.close("malformed");
+    else if (this.#skippedBytes > limits.bytesWithoutFrame) this.close("garbage");
+    else if (this.#buffer.length > Math.max(limits.bytesWithoutFrame, longest)) this.close("garbage");
+  }
+
+  #recognize(): boolean {
+    const verdict = recognize(this.#host.codecs, this.#buffer);
+    if (verdict === "none" || (verdict === "wait" && this.#buffer.length > this.#host.limits.undecidedBytes)) {
+      this.destroy("unrecognized");
+      return false;
+    }
+    if (verdict === "wait") return false;
+    this.#codec = verdict;
+    this.state = "awaiting_login";
+    return true;
+  }
+
+  #take(frame: DecodedFrame): void {
+    const login = frame.messages.find((message) => message.kind === "login");
+    if (this.state === "open") {
+      if (login && login.id !== this.#session?.device?.id) this.close("another_device");
+      else this.#submit(frame);
+    } else if (login) {
+      this.state = "resolving";
+      this.#loginFrame = frame;
+      void this.#login(login.id);
+    } else this.destroy("no_login");
+  }
+
+  #submit(frame: DecodedFrame): void {
+    this.#waiting++;
+    this.#host.ingest.submit({
+      track: this.track as DeviceTrack,
+      protocol: this.protocol,
+      frame,
+      receivedAtMs: this.#host.clock.nowMs(),
+      owner: this,
+    });
+  }
+
+  async #login(wireId: string): Promise<void> {
+    const { log, metrics } = this.#host;
+    let admission: Admission | undefined;
+    try {
+      admission = await this.#host.admit(this, this.protocol, wireId);
+    } catch (error) {
+      log.warn({ err: (error as Error).message }, "a login could not be looked up");
+      return this.destroy("unavailable");
+    }
+    if (this.state !== "resolving") return;
+    if (!admission) {
+      metrics.refusedLogin(this.protocol);
+      return this.close("unknown_device");
+    }
+    this.track = admission.track;
+    (this.#session as Session).device = admission.device;
+    this.state = "open";
+    if (!this.#host.opened(this, admission.track)) return;
+    this.#submit(this.#loginFrame as DecodedFrame);
+    if (this.#buffer.length > 0) this.#decode();
+    if (this.#hasEnded) this.close("peer");
+    else this.updateReading();
+  }
+
+  packetSettled({ frame }: Packet, outcome: Outcome): void {
+    this.#waiting--;
+    if (this.state === "closed") return;
+    if (outcome === "stored") this.#answer(frame);
+    else if (outcome === "stale") this.destroy("overtaken");
+    else if (outcome === "lost") this.destroy("shutdown");
+    if (this.state === "closing") this.#endIfAnswered();
+    else if (this.state === "open") this.updateReading();
+  }
+
+  // Only after the commit: a device that sees the answer deletes its copy.
+  #answer(frame: DecodedFrame): void {
+    for (const reply of frame.replies) this.write(reply);
+    if (frame !== this.#loginFrame) return;
+    this.#loginFrame = undefined;
+    try {
+      const clock = this.#codec?.encode({ kind: "clock" }, this.#session as Session) ?? [];
+      for (const bytes of clock) this.write(bytes);
+    } catch (error) {
+      // Not every protocol sets a clock at login.
+      if (!(error instanceof UnsupportedDownlink)) throw error;
+    }
+  }
+
+  write(bytes: Buffer): void {
+    const { limits } = this.#host;
+    if (this.state === "closed") return;
+    if (this.#socket.write(bytes) || this.#unreadSinceMs > 0) {
+      if (this.#socket.writableLength > limits.unreadBytes) this.destroy("slow_reader");
+      return;
+    }
+    this.#unreadSinceMs = performance.now();
+  }
+
+  /** Reads only while what was read before finds its way. */
+  updateReading(): void {
+    const isReady = this.state === "recognizing" || this.state === "awaiting_login" || this.state === "open";
+    const hasRoom = this.#waiting < this.#host.limits.waitingFrames && this.#unreadSinceMs === 0;
+    const mayRead = isReady && hasRoom && !this.#host.isFull;
+    if (mayRead === this.#isReading) return;
+    this.#isReading = mayRead;
+    if (mayRead) this.#socket.resume();
+    else this.#socket.pause();
+  }
+
+  /** Called by the gateway's sweep. A connection that we do not read is not idle. */
+  checkTimes(nowMs: number): void {
+    const { limits } = this.#host;
+    if (this.#unreadSinceMs > 0 && nowMs - this.#unreadSinceMs > limits.unreadTimeoutMs) this.destroy("slow_reader");
+    else if (this.state === "open") {
+      if (this.#isReading && nowMs - this.#lastDataAtMs > limits.idleTimeoutMs) this.close("idle");
+    } else if (this.state !== "closed" && nowMs - this.#openedAtMs > limits.loginTimeoutMs) {
+      if (this.state !== "closing") this.destroy("login_timeout");
+      else if (this.#waiting === 0) this.#socket.destroy();
+    }
+  }
+
+  /** Reads no more, answers what waits, then closes. */
+  close(reason: CloseReason): void {
+    if (this.state === "closing" || this.state === "closed") return;
+    this.state = "closing";
+    this.#buffer = emptyBuffer;
+    this.#host.metrics.closed(reason);
+    this.#isReading = false;
+    this.#socket.pause();
+    this.#endIfAnswered();
+  }
+
+  #endIfAnswered(): void {
+    if (this.#waiting === 0) this.#socket.destroySoon();
+  }
+
+  /** At once. */
+  destroy(reason: CloseReason): void {
+    if (this.state === "closed") return;
+    if (this.state !== "closing") this.#host.metrics.closed(reason);
+    this.state = "closed";
+    this.#buffer = emptyBuffer;
+    this.#socket.destroy();
+  }
+}

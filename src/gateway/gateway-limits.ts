@@ -1,0 +1,44 @@
+/** What a peer may cost. Addresses are counted generously: a mobile network shows thousands of devices behind one. */
+export interface GatewayLimits {
+  connections: number;
+  connectionsPerAddress: number;
+  newPerAddressPerMinute: number;
+  /** From the first byte's connection to an accepted login. */
+  loginTimeoutMs: number;
+  idleTimeoutMs: number;
+  /** Bytes without a recognised protocol. */
+  undecidedBytes: number;
+  /** Bytes without a frame (section 26.1, 23.3). */
+  bytesWithoutFrame: number;
+  malformedInARow: number;
+  /** Frames of one connection that wait for their commit, before it is no longer read. */
+  waitingFrames: number;
+  /** Frames and bytes of all connections together, before none is read. */
+  queuedFrames: number;
+  queuedBytes: number;
+  /** Answers that a peer does not read. */
+  unreadBytes: number;
+  unreadTimeoutMs: number;
+  /** How often idle, silent and slow connections are looked for. */
+  sweepEveryMs: number;
+  /** How long closing waits for commits and answers. */
+  drainMs: number;
+}
+
+export const defaultLimits: GatewayLimits = {
+  connections: 100_000,
+  connectionsPerAddress: 20_000,
+  newPerAddressPerMinute: 12_000,
+  loginTimeoutMs: 30_000,
+  idleTimeoutMs: 30 * 60_000,
+  undecidedBytes: 256,
+  bytesWithoutFrame: 8192,
+  malformedInARow: 20,
+  waitingFrames: 64,
+  queuedFrames: 20_000,
+  queuedBytes: 64 * 1024 * 1024,
+  unreadBytes: 256 * 1024,
+  unreadTimeoutMs: 30_000,
+  sweepEveryMs: 1000,
+  drainMs: 10_000,
+};

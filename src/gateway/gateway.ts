@@ -1,0 +1,255 @@
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import type { Codec, SessionDevice } from "../codecs/codec.ts";
+import type { Database } from "../db/database.ts";
+import type { Listener } from "../db/listener.ts";
+import type { DeviceTrack } from "../ingest/device-memory.ts";
+import { openTrack } from "../ingest/device-track.ts";
+import { type Ingest, type IngestOptions, makeIngest } from "../ingest/ingest.ts";
+import type { Clock } from "../lib/clock.ts";
+import { newUuid } from "../lib/ids.ts";
+import type { Logger } from "../lib/logger.ts";
+import type { Metrics } from "../lib/metrics.ts";
+import type { Catalog } from "../resources/catalog/catalog.ts";
+import { findWireDevice } from "../resources/devices/wire-device.ts";
+import { AddressCounts } from "./address-counts.ts";
+import { type Admission, Connection, type ConnectionHost } from "./connection.ts";
+import { defaultLimits, type GatewayLimits } from "./gateway-limits.ts";
+import { type GatewayMetrics, makeGatewayMetrics } from "./gateway-metrics.ts";
+import { SessionRegistry } from "./session-registry.ts";
+import { UnknownDevices } from "./unknown-devices.ts";
+import { ZoneOffsets } from "./zone-offset.ts";
+
+export interface GatewayOptions {
+  db: Database;
+  clock: Clock;
+  log: Logger;
+  metrics: Metrics;
+  /** Not yet started: the gateway names its channel. */
+  listener: Listener;
+  catalog: Catalog;
+  codecs: readonly Codec[];
+  host: string;
+  port: number;
+  /** Ports that speak one protocol only. */
+  dedicatedPorts: readonly { protocol: string; port: number }[];
+  ingest: Pick<IngestOptions, "inFlight" | "carrierName" | "isLocating" | "isGeocoding">;
+  limits?: Partial<GatewayLimits>;
+}
+
+export interface Gateway {
+  /** Where every protocol is spoken. */
+  address: AddressInfo;
+  /** By protocol. */
+  ports: ReadonlyMap<string, number>;
+  close(): Promise<void>;
+}
+
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const gateway = new TcpGateway(options);
+  try {
+    await gateway.start();
+  } catch (error) {
+    await gateway.close();
+    throw error;
+  }
+  return gateway;
+}
+
+/** The listeners are functions shared by all sockets; each socket knows its connection. */
+interface DeviceSocket extends Socket {
+  vigil: Connection;
+}
+function onData(this: Socket, chunk: Buffer): void {
+  (this as DeviceSocket).vigil.onData(chunk);
+}
+function onEnd(this: Socket): void {
+  (this as DeviceSocket).vigil.onEnd();
+}
+function onDrain(this: Socket): void {
+  (this as DeviceSocket).vigil.onDrain();
+}
+function onClose(this: Socket): void {
+  (this as DeviceSocket).vigil.onClosed();
+}
+/** The close that follows says all there is. */
+function onError(): void {}
+
+class TcpGateway implements Gateway, ConnectionHost {
+  readonly codecs: readonly Codec[];
+  readonly limits: GatewayLimits;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: GatewayMetrics;
+  readonly ingest: Ingest;
+  readonly ports = new Map<string, number>();
+  address: AddressInfo = { address: "", family: "", port: 0 };
+  isFull = false;
+  readonly #options: GatewayOptions;
+  readonly #servers: Server[] = [];
+  readonly #connections = new Set<Connection>();
+  readonly #byDevice = new Map<string, Connection>();
+  readonly #addresses: AddressCounts;
+  readonly #unknown: UnknownDevices;
+  readonly #sessions: SessionRegistry;
+  readonly #zones = new ZoneOffsets();
+  #sweep: NodeJS.Timeout | undefined;
+
+  constructor(options: GatewayOptions) {
+    const { db, clock, log, metrics, listener, catalog } = options;
+    this.#options = options;
+    this.codecs = options.codecs;
+    this.limits = { ...defaultLimits, ...options.limits };
+    this.clock = clock;
+    this.log = log;
+    this.metrics = makeGatewayMetrics(metrics, {
+      connections: () => this.#connections.size,
+      devices: () => this.#byDevice.size,
+      paused: () => Number(this.isFull),
+    });
+    this.ingest = makeIngest({
+      ...options.ingest,
+      db,
+      clock,
+      log,
+      metrics,
+      ranges: metricRanges(catalog),
+      onSettled: () => this.checkRoom(),
+    });
+    this.#addresses = new AddressCounts(this.limits);
+    this.#unknown = new UnknownDevices(db, clock, log);
+    const onOvertaken = (deviceId: string, epoch: number): void => {
+      const connection = this.#byDevice.get(deviceId);
+      if (connection?.track && connection.track.epoch < epoch) connection.destroy("overtaken");
+    };
+    this.#sessions = new SessionRegistry({ db, clock, log, listener, nodeId: newUuid(), onOvertaken });
+  }
+
+  async start(): Promise<void> {
+    const { port, dedicatedPorts } = this.#options;
+    await this.#sessions.start();
+    this.address = await this.#listen(port, undefined);
+    for (const { protocol, port: own } of dedicatedPorts) {
+      const codec = this.codecs.find((one) => one.protocol === protocol);
+      if (!codec) throw new Error(`VIGIL_GATEWAY_PORTS: there is no protocol "${protocol}"`);
+      this.ports.set(protocol, (await this.#listen(own, codec)).port);
+    }
+    this.#sweep = setInterval(() => {
+      const nowMs = performance.now();
+      for (const connection of this.#connections) connection.checkTimes(nowMs);
+    }, this.limits.sweepEveryMs);
+  }
+
+  #listen(port: number, codec: Codec | undefined): Promise<AddressInfo> {
+    const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#accept(socket, codec));
+    this.#servers.push(server);
+    return new Promise((resolve, reject) => {
+      server.once("error", reject);
+      server.listen({ host: this.#options.host, port, backlog: 4096 }, () => {
+        server.off("error", reject);
+        server.on("error", (error) => this.log.error({ err: error }, "the gateway cannot accept a connection"));
+        resolve(server.address() as AddressInfo);
+      });
+    });
+  }
+
+  #accept(socket: Socket, codec: Codec | undefined): void {
+    const remoteAddr = socket.remoteAddress ?? "";
+    if (this.#connections.size >= this.limits.connections) {
+      this.metrics.closed("connection_limit");
+      socket.destroy();
+      return;
+    }
+    if (!this.#addresses.admit(remoteAddr, performance.now())) {
+      this.metrics.closed("address_limit");
+      socket.destroy();
+      return;
+    }
+    this.metrics.opened();
+    const connection = new Connection(this, socket, remoteAddr, codec);
+    (socket as DeviceSocket).vigil = connection;
+    this.#connections.add(connection);
+    socket.on("data", onData).on("end", onEnd).on("drain", onDrain).on("close", onClose).on("error", onError);
+    connection.updateReading();
+  }
+
+  async admit(connection: Connection, protocol: string, wireId: string): Promise<Admission | undefined> {
+    const { db, catalog } = this.#options;
+    const found = await findWireDevice(db.point, protocol, wireId);
+    if (!found) {
+      this.#unknown.add(wireId, protocol, connection.remoteAddr);
+      return undefined;
+    }
+    const { id, organization_id: organizationId, uid, name } = found;
+    const claim = { deviceId: id, organizationId, protocol, remoteAddr: connection.remoteAddr };
+    const session = await this.#sessions.claim(claim);
+    const nowMs = this.clock.nowMs();
+    const track = await openTrack(db.point, { id, organizationId, uid, name }, session.epoch, session, nowMs);
+    // A socket that has gone meanwhile will not be opened, and nobody else would end its session.
+    if (connection.state !== "resolving") this.#sessions.end(id, session.epoch);
+    const device: SessionDevice = {
+      imei: uid,
+      id: wireId,
+      utcOffsetMinutes: this.#zones.minutesAt(found.timezone, nowMs),
+      traits: catalog.findModel(found.device_model_slug) ? catalog.traitsOf(found.device_model_slug) : {},
+      locale: found.default_locale.slice(0, 2),
+      outstandingSerials: new Set(),
+    };
+    return { device, track };
+  }
+
+  opened(connection: Connection, track: DeviceTrack): boolean {
+    const { id } = track.device;
+    const other = this.#byDevice.get(id);
+    const isNewest = !other?.track || other.track.epoch < track.epoch;
+    if (isNewest) this.#byDevice.set(id, connection);
+    const loser = isNewest ? other : connection;
+    if (loser?.track) loser.track.isOver = true;
+    loser?.destroy("overtaken");
+    return isNewest;
+  }
+
+  gone(connection: Connection): void {
+    if (!this.#connections.delete(connection)) return;
+    this.#addresses.release(connection.remoteAddr);
+    const { track } = connection;
+    if (!track) return;
+    if (this.#byDevice.get(track.device.id) === connection) this.#byDevice.delete(track.device.id);
+    this.#sessions.end(track.device.id, track.epoch);
+  }
+
+  /** Stops all reading when too much waits, and takes it up again at the half. */
+  checkRoom(): void {
+    const { queuedFrames, queuedBytes } = this.ingest;
+    const share = Math.max(queuedFrames / this.limits.queuedFrames, queuedBytes / this.limits.queuedBytes);
+    const isFull = this.isFull ? share > 0.5 : share >= 1;
+    if (isFull === this.isFull) return;
+    this.isFull = isFull;
+    for (const connection of this.#connections) connection.updateReading();
+  }
+
+  async close(): Promise<void> {
+    for (const server of this.#servers) server.close();
+    for (const connection of this.#connections) connection.close("shutdown");
+    await this.ingest.close(this.limits.drainMs);
+    clearInterval(this.#sweep);
+    const deadlineMs = performance.now() + 1000;
+    while (this.#connections.size > 0 && performance.now() < deadlineMs) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    for (const connection of this.#connections) connection.destroy("shutdown");
+    const ended = await Promise.allSettled([this.#unknown.close(), this.#sessions.close()]);
+    for (const result of ended) {
+      if (result.status === "rejected") this.log.warn({ err: result.reason }, "the gateway did not close cleanly");
+    }
+  }
+}
+
+function metricRanges(catalog: Catalog): Map<string, { min: number; max: number }> {
+  const ranges = new Map<string, { min: number; max: number }>();
+  for (const { slug } of catalog.models) {
+    for (const capability of catalog.capabilitiesOf(slug)) {
+      if (capability.kind === "telemetry") ranges.set(capability.metric_key, capability);
+    }
+  }
+  return ranges;
+}

@@ -1,0 +1,190 @@
+import type { Client } from "pg";
+import { type BinaryWriter, binaryArray } from "../db/binary-writer.ts";
+import { CopyRows } from "../db/copy-in.ts";
+import { searchText } from "../lib/search-text.ts";
+import type { DeviceTrack } from "./device-memory.ts";
+import type { BatchRows, StateRow } from "./ingest-rows.ts";
+
+/** The SQL of a batch: few statements, each for all devices, in binary form. */
+
+/** False: an earlier attempt of the same batch has committed, although its answer was lost. */
+export async function beginBatch(client: Client, batchId: string, nowMs: number): Promise<boolean> {
+  // Both values are made by the program, and a text of two statements takes no parameters.
+  const results = (await client.query(
+    `begin; insert into ingest_batches values ('${batchId}', '${new Date(nowMs).toISOString()}') on conflict do nothing`,
+  )) as unknown as { rowCount: number | null }[];
+  return results[1]?.rowCount === 1;
+}
+
+export interface FrameKeyRow {
+  track: DeviceTrack;
+  key: string;
+  deviceTimeMs: number;
+  receivedAtMs: number;
+}
+
+const uuids = (rows: readonly { track: DeviceTrack }[]): Buffer =>
+  binaryArray("uuid", rows, (writer, { track }) => writer.uuid(track.deviceIdBytes));
+
+/** The keys, of those given, that were not there before. */
+export async function insertFrameKeys(client: Client, rows: readonly FrameKeyRow[]): Promise<Set<string>> {
+  if (rows.length === 0) return new Set();
+  const result = await client.query<[string]>({
+    name: "ingest_frames",
+    text: `insert into ingest_frames (device_id, device_day, frame_key, received_at)
+      select * from unnest($1::uuid[], $2::date[], $3::uuid[], $4::timestamptz[])
+      on conflict do nothing returning frame_key`,
+    values: [
+      uuids(rows),
+      binaryArray("date", rows, (writer, row) => writer.date(row.deviceTimeMs)),
+      binaryArray("uuid", rows, (writer, row) => writer.uuid(Buffer.from(row.key, "hex"))),
+      binaryArray("timestamptz", rows, (writer, row) => writer.timestamptz(row.receivedAtMs)),
+    ],
+    rowMode: "array",
+  });
+  return new Set(result.rows.map(([key]) => key.replaceAll("-", "")));
+}
+
+/**
+ * Writes the state rows of devices whose connection is still the newest; the others are returned, and the batch must not
+ * commit with their packets. Devices come in the order of their ids, as everywhere, so that two writers cannot deadlock.
+ */
+export async function updateStates(client: Client, states: readonly StateRow[]): Promise<DeviceTrack[]> {
+  const rows = states.toSorted((a, b) => Buffer.compare(a.track.deviceIdBytes, b.track.deviceIdBytes));
+  const written = await client.query({
+    name: "ingest_states",
+    text: `insert into device_state as s (device_id, organization_id, session_epoch, is_online, last_seen_at,
+        status_changed_at, firmware_version, last_status, last_location)
+      select d, o, e, i, t, t, f, j, l from unnest($1::uuid[], $2::uuid[], $3::int8[], $4::bool[], $5::timestamptz[],
+        $6::text[], $7::jsonb[], $8::jsonb[]) as n(d, o, e, i, t, f, j, l)
+      on conflict (device_id) do update set
+        is_online = excluded.is_online,
+        last_seen_at = excluded.last_seen_at,
+        status_changed_at = case when s.is_online = excluded.is_online then s.status_changed_at
+          else excluded.status_changed_at end,
+        firmware_version = coalesce(excluded.firmware_version, s.firmware_version),
+        last_status = s.last_status || excluded.last_status,
+        last_location = case when s.last_location is null
+          or (excluded.last_location->>'ts') collate "C" >= (s.last_location->>'ts') collate "C"
+          then coalesce(excluded.last_location, s.last_location) else s.last_location end
+      where s.session_epoch = excluded.session_epoch`,
+    values: [
+      uuids(rows),
+      binaryArray("uuid", rows, (writer, { track }) => writer.uuid(track.organizationIdBytes)),
+      binaryArray("int8", rows, (writer, { track }) => writer.int8(track.epoch)),
+      binaryArray("bool", rows, (writer, { isOnline }) => writer.bool(isOnline)),
+      binaryArray("timestamptz", rows, (writer, { lastSeenMs }) => writer.timestamptz(lastSeenMs)),
+      binaryArray("text", rows, (writer, { firmware }) => writer.text(firmware)),
+      binaryArray("jsonb", rows, (writer, { status }) => writer.jsonb(JSON.stringify(status))),
+      binaryArray("jsonb", rows, (writer, { lastLocation }) =>
+        writer.jsonb(lastLocation && JSON.stringify(lastLocation)),
+      ),
+    ],
+  });
+  if (written.rowCount === rows.length) return [];
+  const { rows: current } = await client.query<[string, number]>({
+    name: "ingest_epochs",
+    text: "select device_id, session_epoch from device_state where device_id = any($1::uuid[])",
+    values: [uuids(rows)],
+    rowMode: "array",
+  });
+  const epochs = new Map(current);
+  return rows.filter(({ track }) => epochs.get(track.device.id) !== track.epoch).map(({ track }) => track);
+}
+
+export async function markJumps(client: Client, jumps: BatchRows["jumps"]): Promise<void> {
+  if (jumps.length === 0) return;
+  await client.query({
+    name: "ingest_jumps",
+    text: `update locations l set is_valid = false, invalid_reason = 'implausible_jump'
+      from unnest($1::uuid[], $2::timestamptz[], $3::uuid[]) as n(device_id, ts, id)
+      where l.device_id = n.device_id and l.ts = n.ts and l.id = n.id`,
+    values: [
+      uuids(jumps),
+      binaryArray("timestamptz", jumps, (writer, { tsMs }) => writer.timestamptz(tsMs)),
+      binaryArray("uuid", jumps, (writer, { id }) => writer.uuid(id)),
+    ],
+  });
+}
+
+const begin = (copy: CopyRows, track: DeviceTrack, tsMs: number, id: Buffer): BinaryWriter =>
+  copy.row().uuid(track.deviceIdBytes).timestamptz(tsMs).uuid(id).uuid(track.organizationIdBytes);
+
+export function copiesOf({ locations, telemetry, events, placeJobs }: BatchRows): CopyRows[] {
+  return [copyLocations(locations), copyTelemetry(telemetry), copyEvents(events), copyPlaceJobs(placeJobs)];
+}
+
+function copyLocations(rows: BatchRows["locations"]): CopyRows {
+  const copy = new CopyRows(
+    "locations",
+    `device_id ts id organization_id device_ts received_at lat lng altitude_m speed_kmh heading accuracy_m source satellites
+      is_valid invalid_reason is_moving mcc mnc carrier`.split(/\s+/),
+  );
+  for (const row of rows) {
+    begin(copy, row.track, row.tsMs, row.id)
+      .timestamptz(row.deviceTimeMs)
+      .timestamptz(row.receivedAtMs)
+      .float8(row.lat)
+      .float8(row.lng)
+      .float4(row.altitudeM)
+      .float4(row.speedKmh)
+      .int2(row.heading)
+      .float4(row.accuracyM)
+      .text("gps")
+      .int2(row.satellites)
+      .bool(row.invalidReason === null)
+      .text(row.invalidReason)
+      .bool(row.isMoving)
+      .int2(row.mcc)
+      .int2(row.mnc)
+      .text(row.carrier);
+  }
+  return copy;
+}
+
+function copyTelemetry(rows: BatchRows["telemetry"]): CopyRows {
+  const columns = ["device_id", "ts", "id", "organization_id", "device_ts", "received_at", "data"];
+  const copy = new CopyRows("telemetry", columns);
+  for (const row of rows) {
+    begin(copy, row.track, row.receivedAtMs, row.id)
+      .timestamptz(row.deviceTimeMs)
+      .timestamptz(row.receivedAtMs)
+      .jsonb(JSON.stringify(row.data));
+  }
+  return copy;
+}
+
+function copyEvents(rows: BatchRows["events"]): CopyRows {
+  const copy = new CopyRows(
+    "events",
+    `device_id ts id organization_id event_type severity device_ts title message location data search created_at`.split(
+      " ",
+    ),
+  );
+  for (const row of rows) {
+    begin(copy, row.track, row.tsMs, row.id)
+      .int2(row.typeNumber)
+      .int2(row.severity)
+      .timestamptz(row.deviceTimeMs)
+      .text(row.title)
+      .text(row.message)
+      .jsonb(row.location && JSON.stringify(row.location))
+      .jsonb(JSON.stringify(row.data))
+      .text(searchText([row.title, row.track.device.uid]))
+      .timestamptz(row.receivedAtMs);
+  }
+  return copy;
+}
+
+function copyPlaceJobs(rows: BatchRows["placeJobs"]): CopyRows {
+  const columns = ["device_id", "due_at", "id", "organization_id", "kind", "payload", "attempts", "created_at"];
+  const copy = new CopyRows("place_jobs", columns);
+  for (const row of rows) {
+    begin(copy, row.track, row.createdAtMs, row.id)
+      .text(row.kind)
+      .jsonb(JSON.stringify(row.payload))
+      .int4(0)
+      .timestamptz(row.createdAtMs);
+  }
+  return copy;
+}

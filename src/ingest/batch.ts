@@ -1,0 +1,98 @@
+import type { Client } from "pg";
+import { copyAnd } from "../db/copy-in.ts";
+import { newUuid } from "../lib/ids.ts";
+import { beginBatch, copiesOf, type FrameKeyRow, insertFrameKeys, markJumps, updateStates } from "./batch-store.ts";
+import type { DeviceMemory, DeviceTrack } from "./device-memory.ts";
+import { DeviceEvaluation, type EvaluateOptions } from "./evaluate.ts";
+import type { BatchRows } from "./ingest-rows.ts";
+import { deviceTimeOf, frameKey, isUnkept, type Packet } from "./packet.ts";
+
+/** Packets that are stored in one transaction, under one id however often it is tried. */
+export interface Batch {
+  readonly id: string;
+  readonly packets: readonly Packet[];
+  /** What the last attempt that came to its commit was about to say. */
+  pending: Committed | undefined;
+}
+
+export interface Committed {
+  memories: readonly (readonly [DeviceTrack, DeviceMemory])[];
+  duplicates: number;
+}
+
+/** A newer connection holds these devices. Nothing of the batch was stored. */
+export class StaleDevices extends Error {
+  readonly tracks: ReadonlySet<DeviceTrack>;
+
+  constructor(tracks: readonly DeviceTrack[]) {
+    super(`${tracks.length} devices have a newer connection`);
+    this.tracks = new Set(tracks);
+  }
+}
+
+export const makeBatch = (packets: readonly Packet[]): Batch => ({ id: newUuid(), packets, pending: undefined });
+
+/**
+ * One attempt, in one transaction. Throws without having stored anything, or with a connection that is lost: then the next
+ * attempt finds out.
+ */
+export async function storeBatch(
+  client: Client,
+  batch: Batch,
+  options: EvaluateOptions,
+  nowMs: number,
+): Promise<Committed> {
+  const isFirst = await beginBatch(client, batch.id, nowMs);
+  if (!isFirst) {
+    if (!batch.pending) throw new Error("a batch has committed that never came to its commit");
+    await client.query("rollback");
+    return batch.pending;
+  }
+  const { isNew, duplicates } = await findNew(client, batch.packets);
+  const rows: BatchRows = { locations: [], telemetry: [], events: [], placeJobs: [], jumps: [], states: [] };
+  const evaluations = new Map<DeviceTrack, DeviceEvaluation>();
+  for (const [index, packet] of batch.packets.entries()) {
+    const { track, frame, receivedAtMs } = packet;
+    let evaluation = evaluations.get(track);
+    if (!evaluation) {
+      evaluation = new DeviceEvaluation(track, rows, options);
+      evaluations.set(track, evaluation);
+    }
+    if (isNew[index] && !isUnkept(frame)) evaluation.take(frame.messages, receivedAtMs);
+    else evaluation.seen(frame.messages, receivedAtMs);
+  }
+  for (const evaluation of evaluations.values()) evaluation.finish();
+  const copies = copiesOf(rows);
+  const stale = await updateStates(client, rows.states);
+  if (stale.length > 0) throw new StaleDevices(stale);
+  await markJumps(client, rows.jumps);
+  batch.pending = { memories: [...evaluations.values()].map(({ track, memory }) => [track, memory]), duplicates };
+  await copyAnd(client, copies, "commit");
+  return batch.pending;
+}
+
+/** The duplicate rule needs a device time (section 26.1, 5): packets without one are always new. */
+async function findNew(
+  client: Client,
+  packets: readonly Packet[],
+): Promise<{ isNew: readonly boolean[]; duplicates: number }> {
+  const keys: (string | undefined)[] = [];
+  const rows = new Map<string, FrameKeyRow>();
+  for (const { track, frame, receivedAtMs } of packets) {
+    const deviceTimeMs = isUnkept(frame) ? null : deviceTimeOf(frame);
+    const key = deviceTimeMs === null ? undefined : frameKey(track, frame);
+    keys.push(key);
+    if (key !== undefined && deviceTimeMs !== null && !rows.has(key)) {
+      rows.set(key, { track, key, deviceTimeMs, receivedAtMs });
+    }
+  }
+  const inserted = await insertFrameKeys(client, [...rows.values()]);
+  let duplicates = 0;
+  // A key is taken from the set by its first packet: a second one in the same batch is a duplicate too.
+  const isNew = keys.map((key) => {
+    const isFirst = key === undefined || inserted.delete(key);
+    if (!isFirst) duplicates++;
+    return isFirst;
+  });
+  return { isNew, duplicates };
+}

@@ -1,0 +1,51 @@
+import type { Point } from "../lib/geo.ts";
+
+/** What ingest must know of a device, as it was accepted at login. */
+export interface IngestDevice {
+  id: string;
+  organizationId: string;
+  uid: string;
+  name: string;
+}
+
+export interface RecentFix extends Point {
+  id: Buffer;
+  tsMs: number;
+  accuracyM: number | null;
+}
+
+export interface RecentAlarm {
+  /** Alarm type; with its code for those that have no type of their own. */
+  key: string;
+  receivedAtMs: number;
+  tsMs: number;
+}
+
+export interface LastLocation extends Point {
+  accuracy_m: number | null;
+  source: string;
+  ts: string;
+}
+
+/** Read at login, moved on by each committed packet. Plain values: an attempt that fails leaves it as it was. */
+export interface DeviceMemory {
+  /** The two newest valid fixes, the newest last. */
+  fixes: readonly RecentFix[];
+  /** First packets of the alarms of the last minute. */
+  alarms: readonly RecentAlarm[];
+  lastLocation: LastLocation | null;
+  battery: number | null;
+}
+
+/** One connection's hold on a device. Frames of one track are stored in the order of their submission. */
+export interface DeviceTrack {
+  readonly device: IngestDevice;
+  readonly deviceIdBytes: Buffer;
+  readonly organizationIdBytes: Buffer;
+  readonly epoch: number;
+  memory: DeviceMemory;
+  /** A batch that is being stored has frames of it. */
+  isBusy: boolean;
+  /** A newer connection of this process has the device: what waits of this one need not be tried. */
+  isOver: boolean;
+}

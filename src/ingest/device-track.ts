@@ -1,0 +1,77 @@
+import type { Db } from "../db/database.ts";
+import { uuidBytes, uuidV7Floor } from "../lib/ids.ts";
+import { eventTypes } from "../resources/events/event-types.ts";
+import { alarmKey } from "./alarm-rules.ts";
+import type { DeviceTrack, IngestDevice, LastLocation } from "./device-memory.ts";
+
+/** Older fixes cannot make a jump of a new one: it would lie on another planet. */
+const fixesBackMs = 86_400_000;
+const fixesAheadMs = 2 * 60_000;
+const alarmsBackMs = 60_000;
+
+export interface KnownState {
+  last_location: LastLocation | null;
+  last_status: Record<string, { value: number } | undefined>;
+}
+
+interface FixRow {
+  id: string;
+  ts: Date;
+  lat: number;
+  lng: number;
+  accuracy_m: number | null;
+}
+
+interface AlarmRow {
+  event_type: number;
+  code: string | null;
+  created_at: Date;
+  ts: Date;
+}
+
+const typeNames = new Map<number, string>(Object.entries(eventTypes).map(([name, { number }]) => [number, name]));
+
+/** Takes up a device where its last connection, of any process, left it. */
+export async function openTrack(
+  db: Db,
+  device: IngestDevice,
+  epoch: number,
+  state: KnownState,
+  nowMs: number,
+): Promise<DeviceTrack> {
+  const [fixes, alarms] = await Promise.all([
+    db.many<FixRow>`
+      select id, ts, lat, lng, accuracy_m from locations
+      where device_id = ${device.id} and ts > ${new Date(nowMs - fixesBackMs)} and ts <= ${new Date(nowMs + fixesAheadMs)}
+        and organization_id = ${device.organizationId} and is_valid
+      order by ts desc limit 2`,
+    db.many<AlarmRow>`
+      select event_type, data->>'code' as code, created_at, ts from events
+      where device_id = ${device.id} and id >= ${uuidV7Floor(nowMs - alarmsBackMs)}
+        and organization_id = ${device.organizationId} and created_at >= ${new Date(nowMs - alarmsBackMs)}`,
+  ]);
+  return {
+    device,
+    deviceIdBytes: uuidBytes(device.id),
+    organizationIdBytes: uuidBytes(device.organizationId),
+    epoch,
+    isBusy: false,
+    isOver: false,
+    memory: {
+      fixes: fixes.reverse().map(({ id, ts, lat, lng, accuracy_m }) => ({
+        id: uuidBytes(id),
+        tsMs: ts.getTime(),
+        lat,
+        lng,
+        accuracyM: accuracy_m,
+      })),
+      alarms: alarms.map(({ event_type, code, created_at, ts }) => ({
+        key: alarmKey(typeNames.get(event_type) ?? "custom", code ?? ""),
+        receivedAtMs: created_at.getTime(),
+        tsMs: ts.getTime(),
+      })),
+      lastLocation: state.last_location,
+      battery: state.last_status.bat?.value ?? null,
+    },
+  };
+}

@@ -1,0 +1,223 @@
+import type { Alarm, Fix, MetricKey, TrackerMessage, Vitals } from "../codecs/tracker-message.ts";
+import { formatUuid, uuidV7Bytes } from "../lib/ids.ts";
+import { eventTypes, severities } from "../resources/events/event-types.ts";
+import { withAlarm } from "./alarm-rules.ts";
+import type { DeviceMemory, DeviceTrack, LastLocation, RecentFix } from "./device-memory.ts";
+import { invalidReason, isJump, isMoving } from "./fix-rules.ts";
+import type { BatchRows, LocationRow, StateRow } from "./ingest-rows.ts";
+import { plausibleTime } from "./time-rule.ts";
+
+export interface EvaluateOptions {
+  /** Accepted values of the ten metrics (section 6). */
+  ranges: ReadonlyMap<string, { min: number; max: number }>;
+  carrierName(mcc: number, mnc: number): string | null;
+  /** A geolocation service is configured: reports of cells and Wi-Fi are looked up. */
+  isLocating: boolean;
+  /** A geocoder is configured: valid locations get an address. */
+  isGeocoding: boolean;
+}
+
+/**
+ * The packets of one device in one batch, one after the other: messages in, rows and the device's next memory out. Pure but for
+ * the ids of the rows; the track itself is moved on only by whoever commits.
+ */
+export class DeviceEvaluation {
+  readonly track: DeviceTrack;
+  memory: DeviceMemory;
+  readonly #options: EvaluateOptions;
+  readonly #rows: BatchRows;
+  readonly #state: StateRow;
+  /** Rows of this batch, to be corrected when a later fix of the same batch shows one to be an outlier. */
+  readonly #ownFixes: LocationRow[] = [];
+
+  constructor(track: DeviceTrack, rows: BatchRows, options: EvaluateOptions) {
+    this.track = track;
+    this.memory = track.memory;
+    this.#options = options;
+    this.#rows = rows;
+    this.#state = { track, isOnline: true, lastSeenMs: 0, status: {}, lastLocation: null, firmware: null };
+    rows.states.push(this.#state);
+  }
+
+  /** Any packet, also a resent one, is a sign of life; a power-off notice is the last one. */
+  seen(messages: readonly TrackerMessage[], receivedAtMs: number): void {
+    this.#state.isOnline = !messages.some((message) => message.kind === "alarm" && message.type === "power_off");
+    this.#state.lastSeenMs = Math.max(this.#state.lastSeenMs, receivedAtMs);
+  }
+
+  /** A packet that was not stored before. */
+  take(messages: readonly TrackerMessage[], receivedAtMs: number): void {
+    this.seen(messages, receivedAtMs);
+    const fixes: { fix: Fix; row: LocationRow | undefined }[] = [];
+    const alarms: Alarm[] = [];
+    const data: Record<string, unknown> = {};
+    let vitalsTimeMs: number | null = null;
+    for (const message of messages) {
+      if (message.kind === "fix") {
+        fixes.push({ fix: message, row: this.#takeFix(message, receivedAtMs) });
+        if (message.gps?.satellites != null) data.satellites ??= message.gps.satellites;
+        vitalsTimeMs ??= message.deviceTimeMs;
+      } else if (message.kind === "vitals") {
+        Object.assign(data, (message as Vitals).metrics, message.extra);
+        vitalsTimeMs = message.deviceTimeMs ?? vitalsTimeMs;
+      } else if (message.kind === "alarm") alarms.push(message);
+      else if (message.kind === "info" && message.firmware !== undefined) this.#state.firmware = message.firmware;
+    }
+    this.#takeData(data, vitalsTimeMs, receivedAtMs);
+    for (const { fix } of fixes) if (fix.gps === null) this.#locate(fix, receivedAtMs);
+    const place = fixes.find(({ row }) => row !== undefined && row.invalidReason === null)?.row;
+    for (const alarm of alarms) this.#takeAlarm(alarm, place, receivedAtMs);
+  }
+
+  /** To be called after the last packet: what depends on the whole batch. */
+  finish(): void {
+    let newest: LocationRow | undefined;
+    for (const row of this.#ownFixes) {
+      if (row.invalidReason !== null) continue;
+      if (!newest || row.tsMs >= newest.tsMs) newest = row;
+      if (this.#options.isGeocoding) this.#wantAddress(row);
+    }
+    this.#state.lastLocation = newest ? toLastLocation(newest) : null;
+  }
+
+  #takeFix(fix: Fix, receivedAtMs: number): LocationRow | undefined {
+    const { gps } = fix;
+    if (gps === null) return undefined;
+    if (!Number.isFinite(gps.lat) || !Number.isFinite(gps.lng)) throw new RangeError("coordinates are not numbers");
+    const network = fix.network ?? fix.cells[0] ?? null;
+    const tsMs = plausibleTime(fix.deviceTimeMs, receivedAtMs);
+    const recent: RecentFix = {
+      id: uuidV7Bytes(receivedAtMs),
+      tsMs,
+      lat: gps.lat,
+      lng: gps.lng,
+      accuracyM: gps.accuracyM,
+    };
+    const reason = invalidReason(gps);
+    const row: LocationRow = {
+      track: this.track,
+      id: recent.id,
+      tsMs,
+      deviceTimeMs: fix.deviceTimeMs,
+      receivedAtMs,
+      lat: gps.lat,
+      lng: gps.lng,
+      altitudeM: gps.altitudeM,
+      speedKmh: gps.speedKmh,
+      heading: smallOrNull(gps.heading),
+      accuracyM: gps.accuracyM,
+      satellites: smallOrNull(gps.satellites),
+      invalidReason: reason,
+      isMoving: reason === null ? isMoving(gps, recent, this.memory.fixes.at(-1)) : null,
+      mcc: smallOrNull(network?.mcc),
+      mnc: smallOrNull(network?.mnc),
+      carrier: network ? this.#options.carrierName(network.mcc, network.mnc) : null,
+    };
+    this.#rows.locations.push(row);
+    if (reason === null) {
+      this.#ownFixes.push(row);
+      this.#remember(recent);
+      const location = toLastLocation(row);
+      const last = this.memory.lastLocation;
+      if (last === null || location.ts >= last.ts) this.memory = { ...this.memory, lastLocation: location };
+    }
+    return row;
+  }
+
+  /** Fixes that were uploaded late stand before the newest one and say nothing of it. */
+  #remember(fix: RecentFix): void {
+    const [before, newest] = this.memory.fixes.length === 2 ? this.memory.fixes : [undefined, this.memory.fixes[0]];
+    if (newest && fix.tsMs < newest.tsMs) return;
+    if (before && newest && isJump(before, newest, fix)) {
+      const own = this.#ownFixes.find((row) => row.id === newest.id);
+      if (own) own.invalidReason = "implausible_jump";
+      else this.#rows.jumps.push({ track: this.track, id: newest.id, tsMs: newest.tsMs });
+      this.memory = { ...this.memory, fixes: [before, fix] };
+    } else this.memory = { ...this.memory, fixes: newest ? [newest, fix] : [fix] };
+  }
+
+  #takeData(data: Record<string, unknown>, deviceTimeMs: number | null, receivedAtMs: number): void {
+    const keys = Object.keys(data);
+    if (keys.length === 0) return;
+    this.#rows.telemetry.push({ track: this.track, id: uuidV7Bytes(receivedAtMs), receivedAtMs, deviceTimeMs, data });
+    const ts = new Date(receivedAtMs).toISOString();
+    for (const key of keys) {
+      const range = this.#options.ranges.get(key);
+      const value = data[key];
+      if (!range || typeof value !== "number" || !(value >= range.min && value <= range.max)) continue;
+      this.#state.status[key as MetricKey] = { value, ts };
+      if (key === "bat") this.memory = { ...this.memory, battery: value };
+    }
+  }
+
+  #takeAlarm(alarm: Alarm, place: LocationRow | undefined, receivedAtMs: number): void {
+    const tsMs = plausibleTime(alarm.deviceTimeMs, receivedAtMs);
+    const alarms = withAlarm(this.memory.alarms, alarm, tsMs, receivedAtMs);
+    if (!alarms) return;
+    this.memory = { ...this.memory, alarms };
+    const { number, severity, title } = eventTypes[alarm.type];
+    const { battery, lastLocation } = this.memory;
+    const isBattery = alarm.type === "low_battery" && battery !== null;
+    this.#rows.events.push({
+      track: this.track,
+      id: uuidV7Bytes(receivedAtMs),
+      typeNumber: number,
+      severity: severities[severity],
+      tsMs,
+      deviceTimeMs: alarm.deviceTimeMs,
+      receivedAtMs,
+      title,
+      message: isBattery ? `Battery at ${battery}%` : title,
+      location: place ? toLastLocation(place) : lastLocation,
+      data: { code: alarm.code, ...(battery === null ? {} : { battery }) },
+    });
+  }
+
+  #locate(fix: Fix, receivedAtMs: number): void {
+    if (!this.#options.isLocating || (fix.cells.length === 0 && fix.accessPoints.length === 0)) return;
+    const { network, cells, accessPoints } = fix;
+    const home = network ?? cells[0] ?? null;
+    this.#rows.placeJobs.push({
+      track: this.track,
+      id: uuidV7Bytes(receivedAtMs),
+      kind: "locate",
+      createdAtMs: receivedAtMs,
+      payload: {
+        ts: new Date(plausibleTime(fix.deviceTimeMs, receivedAtMs)).toISOString(),
+        device_ts: fix.deviceTimeMs === null ? null : new Date(fix.deviceTimeMs).toISOString(),
+        received_at: new Date(receivedAtMs).toISOString(),
+        cells: cells.map(({ mcc, mnc, lac, cid, signalDbm }) => ({ mcc, mnc, lac, cid, signal_dbm: signalDbm })),
+        access_points: accessPoints.map(({ mac, signalDbm }) => ({ mac, signal_dbm: signalDbm })),
+        mcc: home?.mcc ?? null,
+        mnc: home?.mnc ?? null,
+      },
+    });
+  }
+
+  #wantAddress(row: LocationRow): void {
+    this.#rows.placeJobs.push({
+      track: this.track,
+      id: uuidV7Bytes(row.receivedAtMs),
+      kind: "address",
+      createdAtMs: row.receivedAtMs,
+      payload: {
+        location_id: formatUuid(row.id),
+        ts: new Date(row.tsMs).toISOString(),
+        lat: row.lat,
+        lng: row.lng,
+      },
+    });
+  }
+}
+
+/** Columns of small numbers take what fits; what a device says beyond them is no number one can use. */
+const smallOrNull = (value: number | null | undefined): number | null =>
+  value == null || !Number.isFinite(value) || Math.abs(value) > 32_767 ? null : Math.round(value);
+
+const toLastLocation = (row: LocationRow): LastLocation => ({
+  lat: row.lat,
+  lng: row.lng,
+  accuracy_m: row.accuracyM,
+  source: "gps",
+  ts: new Date(row.tsMs).toISOString(),
+});

@@ -1,0 +1,37 @@
+import type { Metrics } from "../lib/metrics.ts";
+
+export function makeIngestMetrics(metrics: Metrics, queue: { queuedFrames: number; queuedBytes: number }) {
+  const packets = metrics.counter("vigil_ingest_packets_total", "Packets stored, with resent ones.");
+  const duplicates = metrics.counter("vigil_ingest_duplicates_total", "Resent packets that were stored before.");
+  const batches = metrics.counter("vigil_ingest_batches_total", "Transactions of packets.");
+  const retries = metrics.counter("vigil_ingest_retries_total", "Attempts to store packets that the database refused.");
+  const poisoned = metrics.counter("vigil_ingest_poisoned_total", "Packets set aside because they cannot be stored.");
+  const unkept = metrics.counter(
+    "vigil_ingest_unkept_total",
+    "Packets not answered because nothing keeps their content.",
+  );
+  const sizes = metrics.histogram(
+    "vigil_ingest_batch_packets",
+    "Packets of a transaction.",
+    [1, 3, 10, 30, 100, 300, 1000, 2000],
+  );
+  const seconds = metrics.histogram(
+    "vigil_ingest_commit_seconds",
+    "Time of a transaction of packets.",
+    [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10],
+  );
+  metrics.gauge("vigil_ingest_queue_packets", "Packets that wait for their commit.", () => queue.queuedFrames);
+  metrics.gauge("vigil_ingest_queue_bytes", "Memory of packets that wait, about.", () => queue.queuedBytes);
+  return {
+    committed(count: number, resent: number, duration: number): void {
+      packets.add({}, count);
+      if (resent > 0) duplicates.add({}, resent);
+      batches.add({});
+      sizes.observe({}, count);
+      seconds.observe({}, duration);
+    },
+    retried: (): void => retries.add({}),
+    poisoned: (protocol: string): void => poisoned.add({ protocol }),
+    unkept: (protocol: string): void => unkept.add({ protocol }),
+  };
+}

@@ -1,0 +1,80 @@
+import type { DeviceTrack, LastLocation } from "./device-memory.ts";
+import type { InvalidReason } from "./fix-rules.ts";
+
+/** What a batch writes, before it becomes bytes. Times are milliseconds; `track` gives device and organization. */
+
+export interface LocationRow {
+  track: DeviceTrack;
+  id: Buffer;
+  tsMs: number;
+  deviceTimeMs: number | null;
+  receivedAtMs: number;
+  lat: number;
+  lng: number;
+  altitudeM: number | null;
+  speedKmh: number | null;
+  heading: number | null;
+  accuracyM: number | null;
+  satellites: number | null;
+  invalidReason: InvalidReason | null;
+  isMoving: boolean | null;
+  mcc: number | null;
+  mnc: number | null;
+  carrier: string | null;
+}
+
+export interface TelemetryRow {
+  track: DeviceTrack;
+  id: Buffer;
+  receivedAtMs: number;
+  deviceTimeMs: number | null;
+  data: Record<string, unknown>;
+}
+
+export interface EventRow {
+  track: DeviceTrack;
+  id: Buffer;
+  typeNumber: number;
+  severity: number;
+  tsMs: number;
+  deviceTimeMs: number | null;
+  receivedAtMs: number;
+  title: string;
+  message: string;
+  location: LastLocation | null;
+  data: Record<string, unknown>;
+}
+
+export interface PlaceJobRow {
+  track: DeviceTrack;
+  id: Buffer;
+  kind: "locate" | "address";
+  payload: Record<string, unknown>;
+  createdAtMs: number;
+}
+
+/** A fix that was stored as valid and turned out to be an outlier. */
+export interface JumpMark {
+  track: DeviceTrack;
+  id: Buffer;
+  tsMs: number;
+}
+
+/** What all new packets of one device change in its state row. */
+export interface StateRow {
+  track: DeviceTrack;
+  isOnline: boolean;
+  lastSeenMs: number;
+  status: Record<string, { value: number; ts: string }>;
+  lastLocation: LastLocation | null;
+  firmware: string | null;
+}
+
+export interface BatchRows {
+  locations: LocationRow[];
+  telemetry: TelemetryRow[];
+  events: EventRow[];
+  placeJobs: PlaceJobRow[];
+  jumps: JumpMark[];
+  states: StateRow[];
+}

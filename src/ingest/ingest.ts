@@ -1,0 +1,278 @@
+import type { Client } from "pg";
+import type { Database } from "../db/database.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Logger } from "../lib/logger.ts";
+import type { Metrics } from "../lib/metrics.ts";
+import { type Batch, type Committed, makeBatch, type StaleDevices, storeBatch } from "./batch.ts";
+import { failureOf, reasonOf } from "./batch-failure.ts";
+import type { DeviceTrack } from "./device-memory.ts";
+import type { EvaluateOptions } from "./evaluate.ts";
+import { makeIngestMetrics } from "./ingest-metrics.ts";
+import { isUnkept, type Outcome, type Packet } from "./packet.ts";
+import { keepPoisoned } from "./poison-store.ts";
+
+/**
+ * Stores packets durably: as soon as a transaction is done, everything that waits becomes the next one (adaptive batches, see
+ * LIMITS.md: the latency of a single insert when idle, the throughput of large batches under load). A packet is settled as
+ * stored only after its commit; while the database is away, packets wait and nothing is dropped.
+ */
+export interface Ingest {
+  submit(packet: Packet): void;
+  /** Frames and bytes that wait or are being stored. */
+  readonly queuedFrames: number;
+  readonly queuedBytes: number;
+  /** Waits until all is settled, at most so long; then what is left is settled as lost. */
+  close(timeoutMs: number): Promise<void>;
+}
+
+export interface IngestOptions extends EvaluateOptions {
+  db: Database;
+  clock: Clock;
+  log: Logger;
+  metrics: Metrics;
+  /** Transactions at a time, 1 or 2: a second one pays on disks whose fsync takes milliseconds. */
+  inFlight: number;
+  /** Called when packets were settled: there may be room again. */
+  onSettled(): void;
+}
+
+const mostPackets = 2000;
+const firstPauseMs = 100;
+const longestPauseMs = 5000;
+/** A server that does not answer for so long is left; the next attempt finds out whether the commit was done. */
+const attemptTimeoutMs = 60_000;
+
+/** What a packet holds in memory beside its bytes, about. */
+const packetOverheadBytes = 500;
+const sizeOf = ({ frame }: Packet): number => frame.raw.length + packetOverheadBytes;
+
+export function makeIngest(options: IngestOptions): Ingest {
+  return new BatchingIngest(options);
+}
+
+class BatchingIngest implements Ingest {
+  readonly #options: IngestOptions;
+  readonly #metrics: ReturnType<typeof makeIngestMetrics>;
+  #waiting: Packet[] = [];
+  queuedFrames = 0;
+  queuedBytes = 0;
+  #running = 0;
+  #closed = false;
+  readonly #idleClients: Client[] = [];
+  readonly #busyClients = new Set<Client>();
+  readonly #pauses = new Set<() => void>();
+  #onIdle: (() => void) | undefined;
+
+  constructor(options: IngestOptions) {
+    this.#options = options;
+    this.#metrics = makeIngestMetrics(options.metrics, this);
+  }
+
+  submit(packet: Packet): void {
+    this.queuedFrames++;
+    this.queuedBytes += sizeOf(packet);
+    this.#waiting.push(packet);
+    if (this.#running < this.#options.inFlight) this.#startSoon();
+  }
+
+  /** Packets that arrive in the same turn of the event loop share a batch. */
+  #startSoon(): void {
+    this.#running++;
+    setImmediate(() => void this.#run());
+  }
+
+  async #run(): Promise<void> {
+    for (let packets = this.#take(); packets.length > 0; packets = this.#take()) {
+      const current = packets.filter(({ track }) => !track.isOver);
+      if (current.length < packets.length) {
+        this.#settleAll(
+          packets.filter(({ track }) => track.isOver),
+          "stale",
+        );
+      }
+      for (const { track } of current) track.isBusy = true;
+      if (current.length > 0) await this.#store(current);
+      for (const { track } of current) track.isBusy = false;
+      this.#options.onSettled();
+    }
+    this.#running--;
+    if (this.#running === 0) this.#onIdle?.();
+  }
+
+  /** The oldest packets, without those of devices that another transaction is storing. */
+  #take(): Packet[] {
+    if (this.#running <= 1) return this.#waiting.splice(0, mostPackets);
+    const taken: Packet[] = [];
+    const kept: Packet[] = [];
+    for (const packet of this.#waiting) {
+      if (taken.length < mostPackets && !packet.track.isBusy) taken.push(packet);
+      else kept.push(packet);
+    }
+    this.#waiting = kept;
+    return taken;
+  }
+
+  /** Returns when every packet is settled, however long it takes. */
+  async #store(packets: readonly Packet[]): Promise<void> {
+    const batch = makeBatch(packets);
+    let pauseMs = firstPauseMs;
+    for (;;) {
+      try {
+        this.#commit(batch, await this.#attempt(batch));
+        return;
+      } catch (error) {
+        const failure = failureOf(error);
+        if (failure === "stale") return this.#storeWithout(batch, (error as StaleDevices).tracks);
+        if (failure === "data") return this.#split(batch, error);
+        if (this.#closed) return this.#settleAll(batch.packets, "lost");
+        if (failure === "again") continue;
+        this.#metrics.retried();
+        this.#options.log.warn(
+          { code: reasonOf(error), err: (error as Error).message, packets: packets.length, pauseMs },
+          "packets could not be stored, they wait and will be tried again",
+        );
+        await this.#pause(pauseMs);
+        pauseMs = Math.min(pauseMs * 2, longestPauseMs);
+      }
+    }
+  }
+
+  async #attempt(batch: Batch): Promise<Committed> {
+    const { clock } = this.#options;
+    const startedMs = performance.now();
+    return this.#withClient(async (client) => {
+      const committed = await storeBatch(client, batch, this.#options, clock.nowMs());
+      this.#metrics.committed(batch.packets.length, committed.duplicates, (performance.now() - startedMs) / 1000);
+      return committed;
+    });
+  }
+
+  async #withClient<T>(work: (client: Client) => Promise<T>): Promise<T> {
+    const client = this.#idleClients.pop() ?? (await this.#connect());
+    this.#busyClients.add(client);
+    const timer = setTimeout(() => destroy(client), attemptTimeoutMs);
+    try {
+      const result = await work(client);
+      this.#idleClients.push(client);
+      return result;
+    } catch (error) {
+      if (failureOf(error) === "outage") destroy(client);
+      else {
+        await client.query("rollback").then(
+          () => this.#idleClients.push(client),
+          () => destroy(client),
+        );
+      }
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      this.#busyClients.delete(client);
+    }
+  }
+
+  async #connect(): Promise<Client> {
+    const client = await this.#options.db.connect();
+    const forget = (): void => {
+      const index = this.#idleClients.indexOf(client);
+      if (index >= 0) this.#idleClients.splice(index, 1);
+    };
+    client.on("error", forget);
+    client.on("end", forget);
+    return client;
+  }
+
+  #commit(batch: Batch, { memories }: Committed): void {
+    for (const [track, memory] of memories) track.memory = memory;
+    this.#settleAll(batch.packets, "stored");
+  }
+
+  async #storeWithout(batch: Batch, stale: ReadonlySet<DeviceTrack>): Promise<void> {
+    const [gone, rest] = [
+      batch.packets.filter(({ track }) => stale.has(track)),
+      batch.packets.filter(({ track }) => !stale.has(track)),
+    ];
+    this.#settleAll(gone, "stale");
+    if (rest.length > 0) await this.#store(rest);
+  }
+
+  /** One packet to blame never sinks the others: halves are tried until it is alone. */
+  async #split(batch: Batch, error: unknown): Promise<void> {
+    const { packets } = batch;
+    const middle = Math.ceil(packets.length / 2);
+    if (packets.length > 1) {
+      await this.#store(packets.slice(0, middle));
+      await this.#store(packets.slice(middle));
+    } else await this.#poison(packets[0] as Packet, error);
+  }
+
+  /** Answered all the same: the bytes are kept, and the device would send them for ever. */
+  async #poison(packet: Packet, cause: unknown): Promise<void> {
+    const { log, clock } = this.#options;
+    const reason = reasonOf(cause);
+    let pauseMs = firstPauseMs;
+    for (;;) {
+      try {
+        await this.#withClient((client) => keepPoisoned(client, packet, reason));
+        break;
+      } catch (error) {
+        if (this.#closed) return this.#settleAll([packet], "lost");
+        log.warn({ code: reasonOf(error) }, "a poisoned packet could not be kept yet");
+        await this.#pause(pauseMs);
+        pauseMs = Math.min(pauseMs * 2, longestPauseMs);
+      }
+    }
+    this.#metrics.poisoned(packet.protocol);
+    log.warn(
+      { device: packet.track.device.id, protocol: packet.protocol, reason, at: clock.now() },
+      "a packet could not be stored and was set aside",
+    );
+    this.#settleAll([packet], "stored");
+  }
+
+  #settleAll(packets: readonly Packet[], outcome: Outcome): void {
+    for (const packet of packets) {
+      this.queuedFrames--;
+      this.queuedBytes -= sizeOf(packet);
+      const isRefused = outcome === "stored" && isUnkept(packet.frame);
+      if (isRefused) this.#metrics.unkept(packet.protocol);
+      packet.owner.packetSettled(packet, isRefused ? "refused" : outcome);
+    }
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        this.#pauses.delete(end);
+        resolve();
+      };
+      const timer = setTimeout(end, ms);
+      this.#pauses.add(end);
+    });
+  }
+
+  async close(timeoutMs: number): Promise<void> {
+    if (this.#running > 0) {
+      const idle = new Promise<void>((resolve) => {
+        this.#onIdle = resolve;
+      });
+      let timer: NodeJS.Timeout | undefined;
+      const limit = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, timeoutMs);
+      });
+      await Promise.race([idle, limit]);
+      clearTimeout(timer);
+      this.#closed = true;
+      for (const end of this.#pauses) end();
+      for (const client of this.#busyClients) destroy(client);
+      this.#settleAll(this.#waiting.splice(0), "lost");
+    }
+    this.#closed = true;
+    for (const client of this.#idleClients.splice(0)) await client.end().catch(() => undefined);
+  }
+}
+
+/** Without a farewell: the server may not be there to hear it. */
+function destroy(client: Client): void {
+  (client as Client & { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+}

@@ -1,0 +1,39 @@
+import { hash } from "node:crypto";
+import type { DecodedFrame } from "../codecs/codec.ts";
+import type { DeviceTrack } from "./device-memory.ts";
+
+/** A frame of an accepted device on its way into the database. */
+export interface Packet {
+  track: DeviceTrack;
+  protocol: string;
+  frame: DecodedFrame;
+  receivedAtMs: number;
+  owner: PacketOwner;
+}
+
+/**
+ * `stored`: it is committed, or was before, and may be answered. `refused`: it was not stored on purpose (a kind of message
+ * that nothing keeps yet) and must not be answered. `stale`: a newer connection has the device. `lost`: the service closes.
+ */
+export type Outcome = "stored" | "refused" | "stale" | "lost";
+
+/** Told once per packet, in the order of submission. */
+export interface PacketOwner {
+  packetSettled(packet: Packet, outcome: Outcome): void;
+}
+
+/** Null: no clock in the frame, so that it cannot be told from another one of the same content. */
+export function deviceTimeOf({ messages }: DecodedFrame): number | null {
+  for (const message of messages) {
+    if ("deviceTimeMs" in message && message.deviceTimeMs !== null) return message.deviceTimeMs;
+  }
+  return null;
+}
+
+/** What no table keeps yet: the device must not be told that it may forget it. */
+export const isUnkept = ({ messages }: DecodedFrame): boolean =>
+  messages.some(({ kind }) => kind === "text" || kind === "voice_part" || kind === "ecg_part");
+
+/** The same bytes from the same device are the same packet. */
+export const frameKey = ({ deviceIdBytes }: DeviceTrack, { raw }: DecodedFrame): string =>
+  hash("sha256", Buffer.concat([deviceIdBytes, raw]), "hex").slice(0, 32);

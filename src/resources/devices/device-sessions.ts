@@ -1,0 +1,109 @@
+import type { Database, Db, Tx } from "../../db/database.ts";
+import { notify } from "../../db/listener.ts";
+import type { DeviceRow } from "./device-record.ts";
+
+/**
+ * Which process holds a device's connection. The newest connection wins: it raises the epoch, in the session row and in the
+ * state row, and packets of an older epoch are refused there.
+ */
+export interface SessionClaim {
+  deviceId: string;
+  organizationId: string;
+  protocol: string;
+  remoteAddr: string;
+}
+
+export interface ClaimedSession {
+  device_id: string;
+  epoch: number;
+  previous_node_id: string | null;
+  last_location: DeviceRow["last_location"];
+  last_status: DeviceRow["last_status"];
+}
+
+/** Hears which of its sessions are over: "device epoch", where everything below the epoch is. */
+export const gatewayChannel = (nodeId: string): string => `vigil_gateway_${nodeId}`;
+
+const byDevice = <T extends { deviceId: string }>(rows: readonly T[]): T[] =>
+  rows.toSorted((a, b) => (a.deviceId < b.deviceId ? -1 : 1));
+
+/** Each device once. Rows are locked in the order of device ids, as ingest does. */
+export function claimSessions(
+  db: Database,
+  nodeId: string,
+  claims: readonly SessionClaim[],
+  now: Date,
+): Promise<ClaimedSession[]> {
+  const rows = byDevice(claims);
+  return db.transaction(async (tx) => {
+    const sessions = await tx.many<ClaimedSession>`
+      insert into device_sessions as s (device_id, organization_id, node_id, epoch, protocol, remote_addr, connected_at)
+      select d, o, ${nodeId}, 1, p, a, ${now}
+      from unnest(${rows.map((row) => row.deviceId)}::uuid[], ${rows.map((row) => row.organizationId)}::uuid[],
+        ${rows.map((row) => row.protocol)}::text[], ${rows.map((row) => row.remoteAddr)}::text[]) as n(d, o, p, a)
+      on conflict (device_id) do update set organization_id = excluded.organization_id, node_id = excluded.node_id,
+        epoch = s.epoch + 1, protocol = excluded.protocol, remote_addr = excluded.remote_addr,
+        connected_at = excluded.connected_at, disconnected_at = null,
+        previous_node_id = case when s.disconnected_at is null then s.node_id end
+      returning device_id, epoch, previous_node_id`;
+    const epochs = new Map(sessions.map((session) => [session.device_id, session]));
+    const states = await tx.many<ClaimedSession>`
+      insert into device_state as s (device_id, organization_id, session_epoch, is_online, last_status)
+      select d, o, e, false, '{}'
+      from unnest(${rows.map((row) => row.deviceId)}::uuid[], ${rows.map((row) => row.organizationId)}::uuid[],
+        ${rows.map((row) => epochs.get(row.deviceId)?.epoch)}::int8[]) as n(d, o, e)
+      on conflict (device_id) do update set session_epoch = excluded.session_epoch
+      returning device_id, session_epoch as epoch, last_location, last_status`;
+    for (const { device_id, epoch, previous_node_id } of sessions) {
+      if (previous_node_id === null || previous_node_id === nodeId) continue;
+      await notify(tx, gatewayChannel(previous_node_id), `${device_id} ${epoch}`);
+    }
+    return states.map((state) => ({
+      ...state,
+      previous_node_id: epochs.get(state.device_id)?.previous_node_id ?? null,
+    }));
+  });
+}
+
+/** Of sessions that are still the newest of their devices. */
+export const endSessions = (
+  db: Db,
+  sessions: readonly { deviceId: string; epoch: number }[],
+  now: Date,
+): Promise<number> => {
+  const rows = byDevice(sessions);
+  return db.run`
+    update device_sessions s set disconnected_at = ${now}
+    from unnest(${rows.map((row) => row.deviceId)}::uuid[], ${rows.map((row) => row.epoch)}::int8[]) as n(device_id, epoch)
+    where s.device_id = n.device_id and s.epoch = n.epoch and s.disconnected_at is null`;
+};
+
+/** Ends the connection of a device, wherever it is; for a device that is deleted or changes what its connection rests on. */
+export async function dropSession(tx: Tx, organizationId: string, deviceId: string, now: Date): Promise<void> {
+  const session = await tx.maybeOne<{ node_id: string; epoch: number }>`
+    update device_sessions set epoch = epoch + 1, disconnected_at = ${now}
+    where organization_id = ${organizationId} and device_id = ${deviceId} and disconnected_at is null
+    returning node_id, epoch`;
+  if (!session) return;
+  await tx.run`
+    update device_state set session_epoch = ${session.epoch}
+    where organization_id = ${organizationId} and device_id = ${deviceId}`;
+  await notify(tx, gatewayChannel(session.node_id), `${deviceId} ${session.epoch}`);
+}
+
+/** Says that the process lives, until then. */
+export const renewNode = (db: Db, nodeId: string, now: Date, leaseUntil: Date): Promise<number> =>
+  db.run`
+    insert into gateway_nodes (id, started_at, lease_until) values (${nodeId}, ${now}, ${leaseUntil})
+    on conflict (id) do update set lease_until = excluded.lease_until`;
+
+export async function removeNode(db: Db, nodeId: string, now: Date): Promise<void> {
+  await db.run`update device_sessions set disconnected_at = ${now} where node_id = ${nodeId} and disconnected_at is null`;
+  await db.run`delete from gateway_nodes where id = ${nodeId}`;
+}
+
+/** Sessions of processes that died are over; their devices connect elsewhere. */
+export async function removeDeadNodes(db: Db, now: Date): Promise<void> {
+  const dead = await db.many<{ id: string }>`select id from gateway_nodes where lease_until < ${now}`;
+  for (const { id } of dead) await removeNode(db, id, now);
+}

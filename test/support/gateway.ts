@@ -1,0 +1,141 @@
+import type { Codec } from "../../src/codecs/codec.ts";
+import type { Fix, TrackerMessage, Vitals } from "../../src/codecs/tracker-message.ts";
+import { type Database, openDatabase } from "../../src/db/database.ts";
+import { Listener } from "../../src/db/listener.ts";
+import { maintainPartitions } from "../../src/db/partitions.ts";
+import { type Gateway, type GatewayOptions, startGateway } from "../../src/gateway/gateway.ts";
+import type { GatewayLimits } from "../../src/gateway/gateway-limits.ts";
+import { type Clock, makeClock } from "../../src/lib/clock.ts";
+import { newUuid } from "../../src/lib/ids.ts";
+import { makeLogger } from "../../src/lib/logger.ts";
+import { Metrics } from "../../src/lib/metrics.ts";
+import { loadCatalog } from "../../src/resources/catalog/catalog.ts";
+import { partitionedTables } from "../../src/service.ts";
+import { createTestDatabase } from "./database.ts";
+import { testCodec } from "./test-codec.ts";
+import { openTracker, type Tracker } from "./tracker.ts";
+
+export interface GatewayWorld {
+  db: Database;
+  url: string;
+  clock: Clock;
+  organizationId: string;
+  /** A registered device; returns its id. */
+  addDevice(uid: string, fields?: { protocol?: string; model?: string; terminalKey?: string }): Promise<string>;
+  open(options?: GatewayWorldOptions): Promise<TestGateway>;
+  close(): Promise<void>;
+}
+
+export interface GatewayWorldOptions {
+  limits?: Partial<GatewayLimits>;
+  codecs?: readonly Codec[];
+  dedicatedPorts?: GatewayOptions["dedicatedPorts"];
+  ingest?: Partial<GatewayOptions["ingest"]>;
+  /** A database of its own, for a gateway that loses it. */
+  url?: string;
+  clock?: Clock;
+}
+
+export interface TestGateway extends Gateway {
+  metrics: Metrics;
+  tracker(login?: string): Promise<Tracker>;
+  /** The value of a metric, by the beginning of its line. */
+  metric(line: string): number;
+}
+
+/** Gateways with the test protocol on a database of their own. Close it in the same file. */
+export async function openGatewayWorld(clock: Clock = makeClock()): Promise<GatewayWorld> {
+  const database = await createTestDatabase();
+  const log = makeLogger((process.env.TEST_LOG as "silent" | undefined) ?? "silent");
+  const db = openDatabase({ connection: { connectionString: database.url }, log });
+  await maintainPartitions(db, partitionedTables, clock.nowMs());
+  const organizationId = newUuid();
+  await db.run`
+    insert into organizations (id, slug, name, timezone, default_locale, features, per_minute, per_hour, created_at, updated_at)
+    values (${organizationId}, 'gate', 'Gate', 'Europe/Rome', 'it', '{}', 1000, 1000, ${clock.now()}, ${clock.now()})`;
+  const opened: (() => Promise<void>)[] = [];
+
+  return {
+    db,
+    url: database.url,
+    clock,
+    organizationId,
+    addDevice: async (uid, { protocol = "iw", model = "iw-h10", terminalKey } = {}) => {
+      const id = newUuid();
+      await db.run`
+        insert into devices (id, organization_id, uid, name, device_model_slug, protocol_slug, terminal_id, terminal_key,
+          timezone, tags, metadata, search, created_at, updated_at)
+        values (${id}, ${organizationId}, ${uid}, 'Watch', ${model}, ${protocol}, ${terminalKey}, ${terminalKey},
+          'Europe/Rome', '{}', '{}', '', ${clock.now()}, ${clock.now()})`;
+      return id;
+    },
+    open: async (options = {}) => {
+      const own = options.url
+        ? openDatabase({ connection: { connectionString: options.url }, log, acquireTimeoutMs: 2000 })
+        : db;
+      const listener = new Listener(own, log);
+      const metrics = new Metrics();
+      const gateway = await startGateway({
+        db: own,
+        clock: options.clock ?? clock,
+        log,
+        metrics,
+        listener,
+        catalog: loadCatalog(),
+        codecs: options.codecs ?? [testCodec()],
+        host: "127.0.0.1",
+        port: 0,
+        dedicatedPorts: options.dedicatedPorts ?? [],
+        ingest: { inFlight: 1, carrierName: () => null, isLocating: false, isGeocoding: false, ...options.ingest },
+        limits: { sweepEveryMs: 20, drainMs: 2000, ...options.limits },
+      });
+      await listener.start();
+      let isClosed = false;
+      const close = async (): Promise<void> => {
+        if (isClosed) return;
+        isClosed = true;
+        await gateway.close();
+        await listener.close();
+        if (own !== db) await own.close();
+      };
+      opened.push(close);
+      const { port } = gateway.address;
+      return {
+        address: gateway.address,
+        ports: gateway.ports,
+        close,
+        metrics,
+        tracker: (login) => openTracker(port, login),
+        metric: (name) => {
+          const line = metrics
+            .render()
+            .split("\n")
+            .find((one) => one.startsWith(`${name} `));
+          return Number(line?.split(" ").at(-1) ?? 0);
+        },
+      };
+    },
+    close: async () => {
+      for (const close of opened.reverse()) await close();
+      await db.close();
+      await database.drop();
+    },
+  };
+}
+
+export const gpsFix = (deviceTimeMs: number | null, lat: number, lng: number, more: object = {}): Fix => ({
+  kind: "fix",
+  deviceTimeMs,
+  gps: { lat, lng, altitudeM: null, speedKmh: null, heading: 90, accuracyM: 10, satellites: null, ...more },
+  cells: [],
+  accessPoints: [],
+  network: null,
+  isBuffered: false,
+});
+
+export const vitals = (metrics: Vitals["metrics"], deviceTimeMs: number | null = null, extra = {}): TrackerMessage => ({
+  kind: "vitals",
+  deviceTimeMs,
+  metrics,
+  extra,
+});
