@@ -28,6 +28,7 @@ import { deviceRoutes } from "./resources/devices/device-routes.ts";
 import { invitationRoutes } from "./resources/invitations/invitation-routes.ts";
 import { locationRoutes } from "./resources/locations/location-routes.ts";
 import { organizationRoutes } from "./resources/organizations/organization-routes.ts";
+import { telemetryRoutes } from "./resources/telemetry/telemetry-routes.ts";
 import { userRoutes } from "./resources/users/user-routes.ts";
 
 export interface AppOptions {
@@ -60,6 +61,7 @@ export function routeTable(options: { catalog: Catalog; commandAckTimeoutSeconds
     ...userRoutes(),
     ...deviceRoutes(options.catalog, options.commandAckTimeoutSeconds),
     ...locationRoutes(),
+    ...telemetryRoutes(),
   ];
 }
 
