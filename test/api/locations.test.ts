@@ -214,13 +214,18 @@ describe("locations", () => {
       expect(Object.keys(body.errors).sort()).toEqual(["page_size", "source", "ts_after"]);
     });
 
-    it.each(["nonsense", "W10", Buffer.from('["-ts",1,"x","y"]').toString("base64url")])(
-      "refuses the cursor %s",
-      async (cursor) => {
-        const answer = await get(device, `?cursor=${cursor}`);
-        expect([answer.status, answer.body.code]).toEqual([400, "invalid_cursor"]);
-      },
-    );
+    const cursorOf = (value: string) => Buffer.from(JSON.stringify(["-ts", 1, value, newUuid()])).toString("base64url");
+    it.each([
+      "nonsense",
+      "W10",
+      cursorOf("x"),
+      cursorOf("1"),
+      cursorOf("+275760-09-13T00:00:00.000Z"),
+      cursorOf("0000-01-01T00:00:00.000Z"),
+    ])("refuses the cursor %s", async (cursor) => {
+      const answer = await get(device, `?cursor=${cursor}`);
+      expect([answer.status, answer.body.code]).toEqual([400, "invalid_cursor"]);
+    });
 
     it("refuses a cursor of another ordering", async () => {
       const { body } = await get(device, "?page_size=1");
@@ -231,6 +236,28 @@ describe("locations", () => {
   });
 
   describe("pages", () => {
+    /** The history is read near a time first: the same must be found wherever that is. */
+    const starts = [undefined, ago(0), ago(10 * day), ago(29 * day), ago(-day)];
+
+    it.each(starts)("are complete for a device that was last heard of at %s", async (lastSeenAt) => {
+      const device = await makeDevice(api, organization);
+      for (const days of [1, 2, 12, 13, 14, 15, 16, 28]) await add(device, { ts: ago(days * day) });
+      if (lastSeenAt) await setState(api, organization.id, device.uid, { lastSeenAt });
+      const all = idsOf(await get(device));
+      expect(all).toHaveLength(8);
+      for (const ordering of ["-ts", "ts"]) {
+        const pages = await followPages(api, path(device, `?ordering=${ordering}&page_size=3`), client.token);
+        expect(pages.forward.flat()).toEqual(ordering === "ts" ? all.toReversed() : all);
+        expect(pages.backward.flat()).toEqual(pages.forward.flat().slice(0, 6));
+      }
+      expect(idsOf(await get(device, `?ts_before=${ago(13.5 * day)}`))).toEqual(all.slice(4));
+      expect(idsOf(await get(device, `?ts_after=${ago(13.5 * day)}&order=asc`))).toEqual(all.slice(0, 4).toReversed());
+      expect(idsOf(await get(device, "?ts_before=9999-12-31"))).toEqual(all);
+      expect(idsOf(await get(device, "?ts_after=0001-01-01&order=asc"))).toEqual(all.toReversed());
+      expect(idsOf(await get(device, "?ts_after=9999-12-31&order=asc"))).toEqual([]);
+      expect(idsOf(await get(device, "?ts_before=0000-01-01"))).toEqual([]);
+    });
+
     it.each(["-ts", "ts"])("of ordering %s go over points with one ts without loss, and back", async (ordering) => {
       const device = await makeDevice(api, organization);
       for (let count = 0; count < 7; count++) await add(device, { ts: ago(100) });

@@ -69,7 +69,7 @@ export const telemetryRoutes = (): Route[] => [
     responses: { 200: refTo(TelemetryLatest) },
     load: loadDevice,
     handle: async ({ db, object }) => {
-      const rows = await newestTelemetry(db, object, object.last_seen_at);
+      const rows = await newestTelemetry(db, object);
       if (rows.length === 0) throw notFound("No telemetry data for this device.");
       return ok({ data: latestReadings(rows) });
     },

@@ -3,7 +3,7 @@ import { allOf, sql } from "../../db/sql.ts";
 import type { ListPage } from "../../http/list-results.ts";
 import { defineList, type ListQuery } from "../../http/lists.ts";
 import { textsParam } from "../../http/query-params.ts";
-import { type HistoryOwner, historyPage, ownedBy, timeFilters } from "../locations/history-page.ts";
+import { type HistoryOwner, historyPage, ownedBy, readOutward, timeFilters } from "../locations/history-page.ts";
 
 export interface TelemetryRow {
   id: string;
@@ -38,22 +38,15 @@ export function listTelemetry(db: Db, owner: HistoryOwner, query: TelemetryQuery
 
 /** How many rows the latest readings are merged from (section 6). */
 const mergedRows = 50;
-const dayMs = 86_400_000;
 
-/**
- * The rows with the greatest ts, newest first. Most devices have enough of them shortly before they were last heard of, and
- * that bound spares opening every partition; it only decides where is looked first.
- */
-export async function newestTelemetry(
-  db: Db,
-  owner: HistoryOwner,
-  lastSeenAt: Date | null,
-): Promise<Pick<TelemetryRow, "ts" | "data">[]> {
-  const newest = (from: Date | undefined): Promise<Pick<TelemetryRow, "ts" | "data">[]> =>
-    db.many(sql`
-      select h.ts, h.data from telemetry h
-      where ${allOf([ownedBy(owner), ...(from ? [sql`h.ts >= ${from}`] : [])])}
-      order by h.ts desc, h.id desc limit ${mergedRows}`);
-  const recent = lastSeenAt ? await newest(new Date(lastSeenAt.getTime() - dayMs)) : [];
-  return recent.length === mergedRows ? recent : newest(undefined);
-}
+/** The rows with the greatest ts, newest first. */
+export const newestTelemetry = (db: Db, owner: HistoryOwner): Promise<Pick<TelemetryRow, "ts" | "data">[]> =>
+  readOutward(
+    owner.last_seen_at?.getTime(),
+    "down",
+    (bound) =>
+      db.many<Pick<TelemetryRow, "ts" | "data">>(sql`
+        select h.ts, h.data from telemetry h where ${allOf([ownedBy(owner), ...bound])}
+        order by h.ts desc, h.id desc limit ${mergedRows}`),
+    (rows) => rows.length === mergedRows,
+  );
