@@ -70,16 +70,16 @@ describe("what the database reads of a long history", () => {
     encodeCursor([{ field: "ts", descending }], side, ago(days).toISOString(), newUuid());
 
   it.each<[string, (db: Db) => Promise<unknown>, number]>([
-    ["the first page", list({}), 5],
-    ["a page after a cursor", list({ cursor: cursor(180, "after") }), 3],
-    ["a page before a cursor", list({ cursor: cursor(180, "before") }), 3],
-    ["an ascending page after a cursor", list({ ordering: "ts", cursor: cursor(180, "after", false) }), 3],
-    ["a page before a time", list({ ts_before: ago(180).toISOString() }), 3],
-    ["an ascending page from a time on", list({ ts_after: ago(180).toISOString(), order: "asc" }), 3],
-    ["the oldest page", list({ order: "asc" }), 12],
-    ["the latest", (db) => findLatestLocation(db, owner, ago(0.5).toISOString()), 3],
+    ["the first page", list({}), 7],
+    ["a page after a cursor", list({ cursor: cursor(180, "after") }), 5],
+    ["a page before a cursor", list({ cursor: cursor(180, "before") }), 5],
+    ["an ascending page after a cursor", list({ ordering: "ts", cursor: cursor(180, "after", false) }), 5],
+    ["a page before a time", list({ ts_before: ago(180).toISOString() }), 5],
+    ["an ascending page from a time on", list({ ts_after: ago(180).toISOString(), order: "asc" }), 5],
+    ["the oldest page", list({ order: "asc" }), 14],
+    ["the latest", (db) => findLatestLocation(db, owner), 7],
     ["the track of a week", (db) => readTrack(db, owner, { fromMs: ago(187).getTime(), toMs: ago(180).getTime() }), 2],
-    ["the latest telemetry", (db) => newestTelemetry(db, owner), 5],
+    ["the latest telemetry", (db) => newestTelemetry(db, owner), 7],
   ])("is for %s a few weeks by the key, in order", async (_, read, most) => {
     const { plans, partitions } = await plansOf(read);
     expect(plans).toHaveLength(1);

@@ -37,23 +37,20 @@ type HistoryQuery = ListQuery<typeof timeFilters>;
 export const ownedBy = ({ id, organization_id }: HistoryOwner): Sql =>
   sql`h.organization_id = ${organization_id} and h.device_id = ${id}`;
 
-const dayMs = 86_400_000;
-const reachesMs = [14 * dayMs, 112 * dayMs];
+const reachMs = 28 * 86_400_000;
 
-/**
- * Reads near a time first, then farther, then everything, until there is enough. The time decides only where is looked first.
- */
+/** Reads within four weeks of a time, and everything when that is not enough. The time decides only where is looked first. */
 export async function readOutward<T>(
-  startMs: number | undefined,
+  start: Date | undefined,
   direction: "down" | "up",
   read: (bound: Sql[]) => Promise<T>,
   isEnough: (result: T) => boolean,
 ): Promise<T> {
-  for (const reachMs of startMs === undefined ? [] : reachesMs) {
+  if (start) {
     const isDown = direction === "down";
-    const edge = new Date((startMs as number) + (isDown ? -reachMs : reachMs));
-    const result = await read([isDown ? sql`h.ts >= ${edge}` : sql`h.ts <= ${edge}`]);
-    if (isEnough(result)) return result;
+    const edge = new Date(start.getTime() + (isDown ? -reachMs : reachMs));
+    const near = await read([isDown ? sql`h.ts >= ${edge}` : sql`h.ts <= ${edge}`]);
+    if (isEnough(near)) return near;
   }
   return read([]);
 }
@@ -77,7 +74,7 @@ export function historyPage<Row extends { id: string; ts: Date }>(
   const start =
     reached ?? (direction === "down" ? earliest(ts_before, owner.last_seen_at) : (ts_after ?? owner.created_at));
   return readOutward(
-    start?.getTime(),
+    start,
     direction,
     (bound) =>
       sqlCursorPage<Row>(db, query, {

@@ -40,7 +40,7 @@ export const locationRoutes = (): Route[] => [
     responses: { 200: refTo(Location) },
     load: loadDevice,
     handle: async ({ db, object }) => {
-      const row = await findLatestLocation(db, object, object.last_location?.ts);
+      const row = await findLatestLocation(db, object);
       if (!row) throw notFound("No location data for this device.");
       return ok(toLocation(row, object.uid));
     },

@@ -3,7 +3,7 @@ import { allOf, sql } from "../../db/sql.ts";
 import type { ListPage } from "../../http/list-results.ts";
 import { defineList, type ListQuery } from "../../http/lists.ts";
 import { booleanParam, choicesParam } from "../../http/query-params.ts";
-import { type HistoryOwner, historyPage, ownedBy, timeFilters } from "./history-page.ts";
+import { type HistoryOwner, historyPage, ownedBy, readOutward, timeFilters } from "./history-page.ts";
 import type { LocationRow } from "./location-record.ts";
 import { locationSources } from "./location-source.ts";
 import type { TrackPoint, Window } from "./segments.ts";
@@ -36,22 +36,17 @@ export function listLocations(db: Db, owner: HistoryOwner, query: LocationQuery)
   });
 }
 
-/**
- * The valid position with the greatest ts. The last location that the device's state knows is a place to start from: whatever
- * it is, nothing older than it can be newer than what is found from there on, and only few partitions are opened.
- */
-export async function findLatestLocation(
-  db: Db,
-  owner: HistoryOwner,
-  knownTs: string | undefined,
-): Promise<LocationRow | undefined> {
-  const newest = (from: string | undefined): Promise<LocationRow | undefined> =>
-    db.maybeOne<LocationRow>(sql`
-      select ${columns} from locations h
-      where ${allOf([ownedBy(owner), sql`h.is_valid`, ...(from ? [sql`h.ts >= ${from}::timestamptz`] : [])])}
-      order by h.ts desc, h.id desc limit 1`);
-  return (knownTs ? await newest(knownTs) : undefined) ?? newest(undefined);
-}
+/** The valid position with the greatest ts. */
+export const findLatestLocation = (db: Db, owner: HistoryOwner): Promise<LocationRow | undefined> =>
+  readOutward(
+    owner.last_seen_at ?? undefined,
+    "down",
+    (bound) =>
+      db.maybeOne<LocationRow>(sql`
+        select ${columns} from locations h where ${allOf([ownedBy(owner), sql`h.is_valid`, ...bound])}
+        order by h.ts desc, h.id desc limit 1`),
+    (row) => row !== undefined,
+  );
 
 const mostTrackPoints = 50_000;
 

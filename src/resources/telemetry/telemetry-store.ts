@@ -42,7 +42,7 @@ const mergedRows = 50;
 /** The rows with the greatest ts, newest first. */
 export const newestTelemetry = (db: Db, owner: HistoryOwner): Promise<Pick<TelemetryRow, "ts" | "data">[]> =>
   readOutward(
-    owner.last_seen_at?.getTime(),
+    owner.last_seen_at ?? undefined,
     "down",
     (bound) =>
       db.many<Pick<TelemetryRow, "ts" | "data">>(sql`
