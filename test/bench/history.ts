@@ -38,7 +38,7 @@ const middle = ({ newestMs, oldestMs }: History): number => oldestMs + (newestMs
 /** Where a reader stands who has come by `next` to a time. */
 const cursorAt = (timeMs: number): string =>
   encodeCursor([{ field: "ts", descending: true }], "after", at(timeMs), randomUUID());
-const lastPage = ({ oldestMs }: History): string => cursorAt(oldestMs + 100 * everySeconds * 1000);
+const lastPage = ({ oldestMs }: History): string => cursorAt(oldestMs + 99.5 * everySeconds * 1000);
 
 const locations =
   (query: (history: History) => Record<string, string>): Read =>
