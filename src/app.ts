@@ -26,7 +26,9 @@ import type { Catalog } from "./resources/catalog/catalog.ts";
 import { catalogRoutes } from "./resources/catalog/catalog-routes.ts";
 import { deviceRoutes } from "./resources/devices/device-routes.ts";
 import { invitationRoutes } from "./resources/invitations/invitation-routes.ts";
+import { locationRoutes } from "./resources/locations/location-routes.ts";
 import { organizationRoutes } from "./resources/organizations/organization-routes.ts";
+import { telemetryRoutes } from "./resources/telemetry/telemetry-routes.ts";
 import { userRoutes } from "./resources/users/user-routes.ts";
 
 export interface AppOptions {
@@ -58,6 +60,8 @@ export function routeTable(options: { catalog: Catalog; commandAckTimeoutSeconds
     ...auditRoutes(),
     ...userRoutes(),
     ...deviceRoutes(options.catalog, options.commandAckTimeoutSeconds),
+    ...locationRoutes(),
+    ...telemetryRoutes(),
   ];
 }
 

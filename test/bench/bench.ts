@@ -1,10 +1,11 @@
+import { benchHistory } from "./history.ts";
 import { benchHttp } from "./http.ts";
 import { benchLists } from "./lists.ts";
 import type { Row } from "./report.ts";
 import { printReport } from "./report.ts";
 
 /** `npm run bench -- http`: Vigil against the raw limit of the same work, in one run on one machine. */
-const benches: Record<string, () => Promise<Row[]>> = { http: benchHttp, lists: benchLists };
+const benches: Record<string, () => Promise<Row[]>> = { http: benchHttp, lists: benchLists, history: benchHistory };
 
 const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith("-"));
 const names = wanted.length > 0 ? wanted : Object.keys(benches);
