@@ -1,5 +1,6 @@
 import type { Database } from "../../db/database.ts";
 import type { Clock } from "../../lib/clock.ts";
+import { distanceM, type Point } from "../../lib/geo.ts";
 import { deviceKey, findPlace, gridKey, writePlace } from "./place-cache.ts";
 import type { PlaceClient } from "./place-client.ts";
 import type { AddressJob } from "./place-job.ts";
@@ -9,11 +10,6 @@ import { type Claimed, finishPlaceJob, setAddress } from "./place-store.ts";
 
 const reuseWithinM = 50;
 const longestAddress = 500;
-
-interface Point {
-  lat: number;
-  lng: number;
-}
 
 /** An address and the point it was asked for. Distances are measured from there: from row to row they would drift away. */
 interface Anchor extends Point {
@@ -94,11 +90,3 @@ const storable = (text: string): string =>
   )
     .slice(0, longestAddress)
     .join("");
-
-/** Exact enough for the few metres that matter here. */
-function distanceM(a: Point, b: Point): number {
-  const metresPerDegree = 111_195;
-  const turn = Math.abs(a.lng - b.lng);
-  const east = Math.min(turn, 360 - turn) * Math.cos((((a.lat + b.lat) / 2) * Math.PI) / 180);
-  return Math.hypot(a.lat - b.lat, east) * metresPerDegree;
-}

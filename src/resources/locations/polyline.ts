@@ -1,4 +1,4 @@
-import type { Position } from "./distance.ts";
+import type { Point } from "../../lib/geo.ts";
 
 const unit = 1e5;
 
@@ -6,7 +6,7 @@ const unit = 1e5;
  * The encoded polyline with precision 5: differences of rounded coordinates, five bits to a character from 63 on.
  * https://developers.google.com/maps/documentation/utilities/polylinealgorithm
  */
-export function encodePolyline(positions: readonly Position[]): string {
+export function encodePolyline(positions: readonly Point[]): string {
   let text = "";
   let [lat, lng] = [0, 0];
   for (const position of positions) {

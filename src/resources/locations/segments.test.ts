@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decodePolyline } from "../../../test/support/polyline.ts";
-import { distanceM, type Position } from "./distance.ts";
+import { distanceM, type Point } from "../../lib/geo.ts";
 import { type MovingSegment, type Segment, type StoppedSegment, segmentTrack, type TrackPoint } from "./segments.ts";
 
 const startMs = Date.parse("2026-03-01T00:00:00.000Z");
@@ -10,12 +10,12 @@ const home = { lat: 41.9, lng: 12.5 };
 const iso = (seconds: number): string => new Date(startMs + seconds * 1000).toISOString();
 
 /** So many meters east and north of home. */
-const away = (eastM: number, northM = 0): Position => ({
+const away = (eastM: number, northM = 0): Point => ({
   lat: home.lat + northM / 111_195,
   lng: home.lng + eastM / (111_195 * Math.cos((home.lat * Math.PI) / 180)),
 });
 
-const point = (seconds: number, position: Position, more: Partial<TrackPoint> = {}): TrackPoint => ({
+const point = (seconds: number, position: Point, more: Partial<TrackPoint> = {}): TrackPoint => ({
   tsMs: startMs + seconds * 1000,
   ...position,
   accuracyM: null,

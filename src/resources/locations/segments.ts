@@ -1,4 +1,4 @@
-import { distanceM, lngNear, type Position } from "./distance.ts";
+import { distanceM, lngNear, type Point } from "../../lib/geo.ts";
 import { encodePolyline } from "./polyline.ts";
 
 /**
@@ -9,7 +9,7 @@ import { encodePolyline } from "./polyline.ts";
  * it that neither stays long enough nor gets 200 m away makes no segment.
  */
 
-export interface TrackPoint extends Position {
+export interface TrackPoint extends Point {
   tsMs: number;
   accuracyM: number | null;
   speedKmh: number | null;
@@ -31,7 +31,7 @@ interface SegmentTimes {
   point_count: number;
 }
 
-interface Place extends Position {
+interface Place extends Point {
   address: string | null;
 }
 
@@ -46,7 +46,7 @@ export interface MovingSegment extends SegmentTimes {
 
 export interface StoppedSegment extends SegmentTimes {
   type: "stopped";
-  center: Position;
+  center: Point;
   radius_m: number;
   address: string | null;
 }
@@ -140,7 +140,7 @@ function stopsIn(points: readonly TrackPoint[], span: Span, minStopMs: number): 
 
 const at = (points: readonly TrackPoint[], index: number): TrackPoint => points[index] as TrackPoint;
 
-type Vague = Position & { accuracyM?: number | null };
+type Vague = Point & { accuracyM?: number | null };
 
 /** Within the radius, widened by the worse accuracy of the two. */
 const isNear = (a: Vague, b: Vague): boolean =>
@@ -252,7 +252,7 @@ function stopped(part: readonly TrackPoint[], times: Omit<SegmentTimes, "distanc
   };
 }
 
-function centerOf(part: readonly TrackPoint[]): Position {
+function centerOf(part: readonly TrackPoint[]): Point {
   const origin = at(part, 0);
   const sum = part.reduce(
     (total, { lat, lng }) => ({ lat: total.lat + lat, lng: total.lng + lngNear(lng, origin.lng) }),
