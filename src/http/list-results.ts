@@ -168,6 +168,12 @@ export async function sqlCursorPage<Row extends object>(
   };
 }
 
+/** A time as we write it; more of what Date reads would be refused by the database. */
+function isCursorTime(text: string): boolean {
+  const timeMs = Date.parse(text);
+  return /^[1-9]/.test(text) && !Number.isNaN(timeMs) && new Date(timeMs).toISOString() === text;
+}
+
 function beyond(
   source: Pick<CursorSource, "key" | "valueType" | "keyType">,
   column: Sql,
@@ -175,7 +181,7 @@ function beyond(
   descending: boolean,
 ): Sql {
   const isTime = source.valueType === "timestamptz";
-  if (isTime && Number.isNaN(Date.parse(cursor.value))) throw invalidCursor();
+  if (isTime && !isCursorTime(cursor.value)) throw invalidCursor();
   if (!(source.keyType === "uuid" ? isUuid(cursor.id) : /^\d{1,18}$/.test(cursor.id))) throw invalidCursor();
   const value = isTime ? sql`${cursor.value}::timestamptz` : sql`${cursor.value}::text`;
   const id = source.keyType === "uuid" ? sql`${cursor.id}::uuid` : sql`${cursor.id}::bigint`;
