@@ -1,9 +1,10 @@
 import { benchHttp } from "./http.ts";
+import { benchIngest } from "./ingest.ts";
 import type { Row } from "./report.ts";
 import { printReport } from "./report.ts";
 
 /** `npm run bench -- http`: Vigil against the raw limit of the same work, in one run on one machine. */
-const benches: Record<string, () => Promise<Row[]>> = { http: benchHttp };
+const benches: Record<string, () => Promise<Row[]>> = { http: benchHttp, ingest: benchIngest };
 
 const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith("-"));
 const names = wanted.length > 0 ? wanted : Object.keys(benches);
