@@ -98,6 +98,9 @@ export function openDatabase(options: DatabaseOptions): Database {
     idleTimeoutMillis: 30_000,
   });
   pool.on("error", (error) => log.warn({ err: error.message }, "an idle database connection was lost"));
+  // The pool listens only to idle connections. One that is lost in use, between two statements, would end the process; its
+  // next statement fails, and says so to whoever sent it.
+  pool.on("connect", (client) => client.on("error", () => undefined));
   const lanes = Array.from({ length: laneSize }, () => new PipelinedLane(config, acquireTimeoutMs));
   let turn = 0;
 
@@ -177,6 +180,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     },
     connect: async () => {
       const client = new Client({ ...config, connectionTimeoutMillis: acquireTimeoutMs, statement_timeout: 0 });
+      client.on("error", (error) => log.debug({ err: error.message }, "a database connection was lost"));
       await client.connect();
       return client;
     },

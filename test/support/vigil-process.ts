@@ -33,6 +33,8 @@ export async function vigilJson<T>(args: readonly string[], env: Environment = {
 
 export interface RunningVigil {
   http: string;
+  /** host:port of the device gateway, or off. */
+  gateway: string;
   ops: string;
   process: ChildProcess;
   stderr: () => string;
@@ -41,7 +43,8 @@ export interface RunningVigil {
 
 /** Resolves with the ready line; rejects with what the program said when it ends instead. */
 export function startVigil(args: readonly string[], env: Environment = {}): Promise<RunningVigil> {
-  const child = spawn(process.execPath, [bin, "start", "--json", "--port", "0", "--ops-port", "0", ...args], {
+  const ports = ["--port", "--ops-port", "--gateway-port"].flatMap((flag) => (args.includes(flag) ? [] : [flag, "0"]));
+  const child = spawn(process.execPath, [bin, "start", "--json", ...ports, ...args], {
     env: environment(env),
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -53,9 +56,10 @@ export function startVigil(args: readonly string[], env: Environment = {}): Prom
   return new Promise((done, fail) => {
     ended.then((code) => fail(new Error(`vigil ended with ${code}: ${stderr}`)));
     createInterface({ input: child.stdout as NodeJS.ReadableStream }).once("line", (line) => {
-      const { http, ops } = JSON.parse(line) as { http: string; ops: string };
+      const { http, gateway, ops } = JSON.parse(line) as { http: string; gateway: string; ops: string };
       done({
         http,
+        gateway,
         ops,
         process: child,
         stderr: () => stderr,

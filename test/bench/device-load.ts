@@ -1,0 +1,87 @@
+import { connect, type Socket } from "node:net";
+import { iwLogin, iwPosition } from "../support/fleet.ts";
+
+/**
+ * Devices in a process of their own. Arguments: port connections milliseconds rate. Rate 0 is a closed loop, one packet under way
+ * per connection; otherwise so many packets a second over all connections. First all log in; a line "connected" says so, and a
+ * line on stdin starts the load. Prints packets acknowledged per second and the times of their answers.
+ */
+const [port, connections, durationMs, rate] = process.argv.slice(2).map(Number) as [number, number, number, number];
+const answer = Buffer.from("IWBP01#");
+const loginAnswer = "IWBP00";
+
+interface Device {
+  socket: Socket;
+  /** Send times of packets under way, oldest first. */
+  sent: number[];
+  n: number;
+}
+
+const baseMs = Math.floor(Date.now() / 1000) * 1000 - 25 * 86_400_000;
+const devices: Device[] = [];
+const times: number[] = [];
+let isRunning = false;
+let acknowledged = 0;
+
+function send(device: Device): void {
+  device.sent.push(performance.now());
+  device.socket.write(iwPosition(baseMs + device.n++ * 1000));
+}
+
+function open(uid: string, first: number): Promise<Device> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: "127.0.0.1", port, noDelay: true });
+    const device: Device = { socket, sent: [], n: first };
+    let isIn = false;
+    let rest = 0;
+    socket.on("error", reject);
+    socket.on("close", () => reject(new Error("a device was turned away")));
+    socket.on("connect", () => socket.write(iwLogin(uid)));
+    socket.on("data", (chunk: Buffer) => {
+      if (!isIn) {
+        isIn = chunk.includes(loginAnswer);
+        if (isIn) resolve(device);
+        return;
+      }
+      rest += chunk.length;
+      for (; rest >= answer.length; rest -= answer.length) {
+        const sentAt = device.sent.shift();
+        if (sentAt !== undefined) times.push(performance.now() - sentAt);
+        acknowledged++;
+        if (rate === 0 && isRunning) send(device);
+      }
+    });
+  });
+}
+
+// Packets of every run are new ones: seconds of the device's clock are not used twice within a bench.
+const first = Math.floor(performance.timeOrigin / 1000) % 1_000_000;
+for (let start = 0; start < connections; start += 200) {
+  const size = Math.min(200, connections - start);
+  const opened = Array.from({ length: size }, (_, index) => open(String(860_000_000_000_000 + start + index), first));
+  devices.push(...(await Promise.all(opened)));
+}
+console.log("connected");
+await new Promise<void>((resolve) => process.stdin.once("data", () => resolve()));
+if (durationMs > 0) {
+  isRunning = true;
+  const startedMs = performance.now();
+  if (rate === 0) for (const device of devices) send(device);
+  else await sendSteadily(startedMs);
+  if (rate === 0) await new Promise((resolve) => setTimeout(resolve, durationMs));
+  isRunning = false;
+  const seconds = (performance.now() - startedMs) / 1000;
+  times.sort((a, b) => a - b);
+  const at = (share: number): number => times[Math.floor(times.length * share)] ?? 0;
+  console.log(JSON.stringify({ perSecond: acknowledged / seconds, p50: at(0.5), p99: at(0.99) }));
+}
+process.exit(0);
+
+async function sendSteadily(startedMs: number): Promise<void> {
+  let sent = 0;
+  for (let elapsed = 0; elapsed < durationMs; elapsed = performance.now() - startedMs) {
+    for (const due = Math.floor((elapsed / 1000) * rate); sent < due; sent++)
+      send(devices[sent % connections] as Device);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+}

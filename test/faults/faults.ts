@@ -1,0 +1,24 @@
+import { ingestFaults } from "./ingest.ts";
+
+/** `npm run faults -- ingest [--rounds 20] [--seed N]`: promises that only a crash can break. */
+const faults: Record<string, (options: FaultOptions) => Promise<boolean>> = { ingest: ingestFaults };
+
+export interface FaultOptions {
+  rounds: number;
+  seed: number;
+}
+
+const args = process.argv.slice(2);
+const option = (name: string, fallback: number): number => {
+  const at = args.indexOf(`--${name}`);
+  return at < 0 ? fallback : Number(args[at + 1]);
+};
+const [name = "ingest"] = args.filter((one, index) => !one.startsWith("--") && !args[index - 1]?.startsWith("--"));
+const run = faults[name];
+if (!run) {
+  console.error(`There is no fault run "${name}". Known: ${Object.keys(faults).join(", ")}.`);
+  process.exit(2);
+}
+const seed = option("seed", Math.floor(Math.random() * 1e9));
+console.log(`faults ${name}, seed ${seed}`);
+process.exit((await run({ rounds: option("rounds", 20), seed })) ? 0 : 1);

@@ -1,0 +1,163 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type pg from "pg";
+import { registerFleet, withEmbedded } from "../support/fleet.ts";
+import { type RunningVigil, startVigil, tempFolder } from "../support/vigil-process.ts";
+import type { FaultOptions } from "./faults.ts";
+import { NumberedDevice } from "./numbered-device.ts";
+
+const devices = 300;
+const stopSeconds = 30;
+
+/** Repeatable choices; the timing of the machine is not. */
+function makeRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let value = Math.imul(state ^ (state >>> 15), state | 1);
+    value ^= value + Math.imul(value ^ (value >>> 7), value | 61);
+    return ((value ^ (value >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+
+/**
+ * Hundreds of devices send numbered packets while the service, or its database, is killed with -9 at random moments; then the
+ * database stands still for half a minute. Every acknowledged packet must be there exactly once.
+ */
+export async function ingestFaults({ rounds, seed }: FaultOptions): Promise<boolean> {
+  const random = makeRandom(seed);
+  const folder = await tempFolder();
+  const env = { VIGIL_LOG_LEVEL: process.env.VIGIL_LOG_LEVEL ?? "fatal", VIGIL_GATEWAY_HOST: "127.0.0.1" };
+  let service = await startVigil(["--data-dir", folder.path], env);
+  const port = service.gateway.split(":").at(-1) as string;
+  const again = (): Promise<RunningVigil> => startVigil(["--data-dir", folder.path, "--gateway-port", port], env);
+  const uids = await withEmbedded(folder.path, (client) => registerFleet(client, devices));
+  const baseMs = Math.floor(Date.now() / 1000) * 1000 - 20 * 86_400_000;
+  const fleet = uids.map((uid, index) => new NumberedDevice(uid, index % 2 === 0, baseMs, () => Number(port), random));
+  const total = (): number => fleet.reduce((sum, { acknowledged }) => sum + acknowledged.size, 0);
+  try {
+    for (let round = 1; round <= rounds; round++) {
+      const before = total();
+      await until("packets are acknowledged", () => total() > before + devices);
+      await pause(200 + random() * 1200);
+      const isDatabase = random() < 0.4;
+      if (isDatabase) process.kill(postmasterPid(folder.path), "SIGKILL");
+      else {
+        await service.kill("SIGKILL");
+        service = await again();
+      }
+      console.log(`  round ${round}: killed the ${isDatabase ? "database" : "service"} at ${total()} acknowledged`);
+    }
+    const isBounded = await standStill(service, folder.path, total);
+    for (const device of fleet) device.stop();
+    await until("the last packets are settled", () => fleet.every(({ isIdle }) => isIdle));
+    const verdict = await withEmbedded(folder.path, (client) => verify(client, fleet));
+    console.log(
+      `  ${total()} acknowledged of ${fleet.reduce((sum, { sent }) => sum + sent, 0)} sent: ${verdict.lost} lost, ${verdict.doubled} doubled`,
+    );
+    return verdict.lost === 0 && verdict.doubled === 0 && isBounded;
+  } catch (error) {
+    console.error(service.stderr().slice(-4000));
+    throw error;
+  } finally {
+    for (const device of fleet) device.close();
+    await service.kill("SIGTERM");
+    await folder.remove();
+  }
+}
+
+/** The database neither answers nor closes a connection; the service must hold what it has, take no more, and go on. */
+async function standStill(service: RunningVigil, dataDir: string, total: () => number): Promise<boolean> {
+  const warm = total();
+  await until("the fleet is back", () => total() > warm + devices * 5);
+  const before = await residentMb(service);
+  const pids = [postmasterPid(dataDir), ...childrenOf(postmasterPid(dataDir))];
+  for (const pid of pids) signal(pid, "SIGSTOP");
+  const atStop = total();
+  await pause(1000);
+  const early = total();
+  await pause((stopSeconds - 1) * 1000);
+  const during = total() - early;
+  const { pid } = service.process;
+  const held = await residentMb(service);
+  for (const pid of pids) signal(pid, "SIGCONT");
+  await until("packets are acknowledged again", () => total() > atStop + devices * 2);
+  const isSame = service.process.pid === pid && service.process.exitCode === null;
+  console.log(
+    `  database stopped ${stopSeconds} s: ${during} acknowledged meanwhile, memory ${before} MB before, ${held} MB during; went on ${isSame ? "without a restart" : "AFTER A RESTART"}`,
+  );
+  return during === 0 && isSame && held < before + 200;
+}
+
+interface Counts {
+  uid: string;
+  n: string;
+  count: string;
+}
+
+async function verify(client: pg.Client, fleet: readonly NumberedDevice[]): Promise<{ lost: number; doubled: number }> {
+  const timed = async (table: string): Promise<Counts[]> =>
+    (
+      await client.query<Counts>(
+        `select d.uid, extract(epoch from t.device_ts)::bigint as n, count(*) from ${table} t join devices d on d.id = t.device_id
+         where t.device_ts is not null group by 1, 2`,
+      )
+    ).rows;
+  const untimed = await client.query<Counts>(
+    `select d.uid, t.data->>'steps' as n, count(*) from telemetry t join devices d on d.id = t.device_id
+     where t.data ? 'steps' group by 1, 2`,
+  );
+  let lost = 0;
+  let doubled = 0;
+  const compare = (rows: readonly Counts[], hasClock: boolean): void => {
+    const found = new Map(rows.map(({ uid, n, count }) => [`${uid} ${n}`, Number(count)]));
+    for (const device of fleet.filter((one) => one.hasClock === hasClock)) {
+      for (const n of device.acknowledged) {
+        if (!found.has(`${device.uid} ${hasClock ? device.timeOf(n) / 1000 : n}`)) lost++;
+      }
+    }
+    for (const count of found.values()) if (count > 1) doubled += count - 1;
+  };
+  compare(await timed("locations"), true);
+  compare(await timed("telemetry"), true);
+  compare(untimed.rows, false);
+  return { lost, doubled };
+}
+
+async function until(what: string, condition: () => boolean): Promise<void> {
+  for (const limit = Date.now() + 60_000; !condition(); await pause(20)) {
+    if (Date.now() > limit) throw new Error(`still waiting: ${what}`);
+  }
+}
+
+function postmasterPid(dataDir: string): number {
+  const file = join(dataDir, "postgres", "cluster", "postmaster.pid");
+  return Number(readFileSync(file, "utf8").split("\n")[0]);
+}
+
+const childrenOf = (parent: number): number[] =>
+  readdirSync("/proc").flatMap((name) => {
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, "utf8");
+      return /^\d+$/.test(name) && Number(stat.slice(stat.lastIndexOf(")") + 4).split(" ")[0]) === parent
+        ? [Number(name)]
+        : [];
+    } catch {
+      return [];
+    }
+  });
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // A backend may have ended meanwhile.
+  }
+}
+
+async function residentMb(service: RunningVigil): Promise<number> {
+  const text = await (await fetch(`${service.ops}/metrics`)).text();
+  return Math.round(Number(/^process_resident_memory_bytes (\S+)/m.exec(text)?.[1]) / 1e6);
+}

@@ -1,0 +1,76 @@
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+
+/** Stands between a gateway and its database, and loses what a network may lose. */
+export interface DatabaseProxy {
+  /** The database, through the proxy. */
+  url: string;
+  /** The next commit of packets reaches the server, its answer nobody. */
+  loseNextCommit(): void;
+  lostCommits(): number;
+  /** Cuts every connection, and refuses new ones until `mend`. */
+  cut(): void;
+  mend(): void;
+  close(): Promise<void>;
+}
+
+export async function openDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
+  const target = new URL(databaseUrl);
+  const folder = target.searchParams.get("host");
+  const port = Number(target.port || 5432);
+  const sockets = new Set<Socket>();
+  let isLosing = false;
+  let lost = 0;
+  let isCut = false;
+  const server = createServer((client) => {
+    if (isCut) return client.destroy();
+    const upstream = folder ? connect(`${folder}/.s.PGSQL.${port}`) : connect(port, target.hostname);
+    let isLost = false;
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on("error", () => undefined);
+      socket.on("close", () => {
+        sockets.delete(socket);
+        client.destroy();
+        upstream.destroy();
+      });
+    }
+    client.on("data", (chunk) => {
+      if (isLosing && chunk.includes("; commit")) {
+        isLosing = false;
+        isLost = true;
+      }
+      upstream.write(chunk);
+    });
+    upstream.on("data", (chunk) => {
+      if (!isLost) return void client.write(chunk);
+      // The answer of the commit is there: the row is durable, and the gateway will never hear of it.
+      if (!chunk.includes("COMMIT")) return;
+      lost++;
+      client.destroy();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = new URL(databaseUrl);
+  url.search = "";
+  url.hostname = "127.0.0.1";
+  url.port = String((server.address() as AddressInfo).port);
+  return {
+    url: url.href,
+    loseNextCommit: () => {
+      isLosing = true;
+    },
+    lostCommits: () => lost,
+    cut: () => {
+      isCut = true;
+      for (const socket of sockets) socket.destroy();
+    },
+    mend: () => {
+      isCut = false;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        for (const socket of sockets) socket.destroy();
+        server.close(() => resolve());
+      }),
+  };
+}

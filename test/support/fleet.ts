@@ -1,0 +1,49 @@
+import pg from "pg";
+import { openEmbeddedServer } from "../../src/db/embedded-server.ts";
+import { newUuid } from "../../src/lib/ids.ts";
+import { makeLogger } from "../../src/lib/logger.ts";
+
+/** Runs statements on the embedded database of a data folder, beside the service or without it. */
+export async function withEmbedded<T>(dataDir: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const server = await openEmbeddedServer({ dataDir, log: makeLogger("silent"), purpose: "command" });
+  const client = new pg.Client(server.connection);
+  client.on("error", () => undefined);
+  try {
+    await client.connect();
+    return await work(client);
+  } finally {
+    await client.end().catch(() => undefined);
+    await server.release();
+  }
+}
+
+/** IMEIs of devices that are registered in bulk, in an organization of their own. */
+export async function registerFleet(client: pg.Client, count: number, start = 860_000_000_000_000): Promise<string[]> {
+  const organizationId = newUuid();
+  const slug = `fleet-${organizationId.slice(0, 8)}`;
+  await client.query(
+    `insert into organizations (id, slug, name, timezone, default_locale, features, per_minute, per_hour, created_at, updated_at)
+     values ($1, $2, 'Fleet', 'UTC', 'en', '{}', 1000, 1000, now(), now())`,
+    [organizationId, slug],
+  );
+  const uids = Array.from({ length: count }, (_, index) => String(start + index));
+  await client.query(
+    `insert into devices (id, organization_id, uid, name, device_model_slug, protocol_slug, timezone, tags, metadata, search,
+       created_at, updated_at)
+     select gen_random_uuid(), $1, uid, 'Watch', 'iw-h10', 'iw', 'UTC', '{}', '{}', uid, now(), now()
+     from unnest($2::text[]) as uid`,
+    [organizationId, uids],
+  );
+  return uids;
+}
+
+/** An IW position with the time as the device's clock, which has seconds. */
+export function iwPosition(timeMs: number): string {
+  const [date, time] = new Date(timeMs).toISOString().slice(2, 19).replaceAll("-", "").replaceAll(":", "").split("T");
+  return `IWAP01${date}A4154.1669N01229.7820E003.2${time}118.0007500908100001,222,1,300,4500#`;
+}
+
+/** An IW heartbeat, which has no clock. */
+export const iwHeartbeat = (steps: number): string => `IWAP03,07500908100001,${String(steps).padStart(5, "0")},00#`;
+
+export const iwLogin = (imei: string): string => `IWAP00${imei}#`;
