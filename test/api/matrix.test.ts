@@ -4,6 +4,7 @@ import type { Route } from "../../src/http/route.ts";
 import { allScopes, type Scope } from "../../src/oauth/scopes.ts";
 import { loadCatalog } from "../../src/resources/catalog/catalog.ts";
 import { openTestApi, type TestApi } from "../support/api.ts";
+import { makeEvent } from "../support/events.ts";
 import { makeDevice, makeMember } from "../support/fixtures.ts";
 import {
   fetchToken,
@@ -39,7 +40,7 @@ function leastRole({ method, path }: Route): Role | null {
 }
 
 /** Parameters that name an object of an organization, and how the path shows which. The catalog belongs to nobody. */
-function objectKind(route: Route, parameter: string): "device" | "user" | "assignment" | "invitation" | "audit" | null {
+function objectKind(route: Route, parameter: string): keyof Objects | null {
   if (parameter === "uid" || parameter === "device_uid") return "device";
   if (parameter === "user_id") return "user";
   if (parameter === "protocol_slug" || parameter === "model_slug") return null;
@@ -47,6 +48,7 @@ function objectKind(route: Route, parameter: string): "device" | "user" | "assig
   if (route.path.startsWith("/api/v1/assignments/")) return "assignment";
   if (route.path.startsWith("/api/v1/organizations/invitations/")) return "invitation";
   if (route.path.startsWith("/api/v1/audit-log/")) return "audit";
+  if (route.path.startsWith("/api/v1/events/")) return "event";
   throw new Error(`say in the matrix which object ${parameter} of ${route.path} is`);
 }
 
@@ -56,6 +58,7 @@ interface Objects {
   assignment: string;
   invitation: string;
   audit: string;
+  event: string;
 }
 
 describe("the matrix of operations and callers", () => {
@@ -84,7 +87,8 @@ describe("the matrix of operations and callers", () => {
   afterAll(() => api.close());
 
   async function makeObjects(organization: TestOrganization, { token }: TestIntegration): Promise<Objects> {
-    const { uid } = await makeDevice(api, organization);
+    const device = await makeDevice(api, organization);
+    const { uid } = device;
     const { id: user } = await makeMember(api, organization);
     const assigned = await api.call("POST", `/api/v1/devices/${uid}/assign/`, { token, body: { user_id: user } });
     const shared = await api.call("POST", `/api/v1/devices/${uid}/share/`, {
@@ -98,6 +102,7 @@ describe("the matrix of operations and callers", () => {
       assignment: assigned.body.id,
       invitation: shared.body.invitation.id,
       audit: String(audit),
+      event: await makeEvent(api, device),
     };
   }
 
