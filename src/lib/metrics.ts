@@ -1,6 +1,12 @@
 /** Counters, gauges and histograms in the text format of Prometheus. Label values come from the program, never from input. */
 export type Labels = Readonly<Record<string, string | number>>;
 
+export interface Counter {
+  add(labels: Labels, amount?: number): void;
+  /** The same for labels that are known beforehand, where each call counts. */
+  of(labels: Labels): (amount: number) => void;
+}
+
 interface Metric {
   name: string;
   help: string;
@@ -11,7 +17,7 @@ interface Metric {
 export class Metrics {
   readonly #metrics: Metric[] = [];
 
-  counter(name: string, help: string): { add(labels: Labels, amount?: number): void } {
+  counter(name: string, help: string): Counter {
     const values = new Map<string, number>();
     this.#metrics.push({
       name,
@@ -19,10 +25,14 @@ export class Metrics {
       type: "counter",
       lines: () => [...values].map(([labels, value]) => `${name}${labels} ${value}`),
     });
+    const addTo = (key: string, amount: number): void => {
+      values.set(key, (values.get(key) ?? 0) + amount);
+    };
     return {
-      add: (labels, amount = 1) => {
+      add: (labels, amount = 1) => addTo(labelText(labels), amount),
+      of: (labels) => {
         const key = labelText(labels);
-        values.set(key, (values.get(key) ?? 0) + amount);
+        return (amount) => addTo(key, amount);
       },
     };
   }
