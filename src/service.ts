@@ -136,8 +136,9 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
       "partitions",
       repeat("partitions", 60 * minuteMs, log, () => keepPartitions(db, clock, log)),
     );
-    const { address, close } = await openGateway(config, carrierName, { db, clock, log, metrics, listener, catalog });
-    lifecycle.add("gateway", close);
+    const opened = await openGateway(config, carrierName, { db, clock, log, metrics, listener, catalog });
+    lifecycle.add("gateway", () => opened.close());
+    const { address } = opened;
     gateway = `${address.family === "IPv6" ? `[${address.address}]` : address.address}:${address.port}`;
   }
   await listener.start();

@@ -29,6 +29,7 @@ export interface GatewayMetrics {
 
 export function makeGatewayMetrics(
   metrics: Metrics,
+  protocols: readonly string[],
   gauges: { connections: () => number; devices: () => number; paused: () => number },
 ): GatewayMetrics {
   const opened = metrics.counter("vigil_gateway_connections_opened_total", "Connections accepted.");
@@ -42,10 +43,11 @@ export function makeGatewayMetrics(
   metrics.gauge("vigil_gateway_connections", "Open connections.", gauges.connections);
   metrics.gauge("vigil_gateway_devices", "Devices that are connected.", gauges.devices);
   metrics.gauge("vigil_gateway_paused", "1 while no connection is read because too much waits.", gauges.paused);
+  const framesOf = new Map(protocols.map((protocol) => [protocol, frames.at({ protocol })]));
   return {
     opened: () => opened.add({}),
     closed: (reason) => closed.add({ reason }),
-    frames: (protocol, count) => frames.add({ protocol }, count),
+    frames: (protocol, count) => framesOf.get(protocol)?.(count),
     problems: (protocol, count) => problems.add({ protocol }, count),
     refusedLogin: (protocol) => refused.add({ protocol }),
   };

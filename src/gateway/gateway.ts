@@ -6,7 +6,7 @@ import type { DeviceTrack } from "../ingest/device-memory.ts";
 import { openTrack } from "../ingest/device-track.ts";
 import { type Ingest, type IngestOptions, makeIngest } from "../ingest/ingest.ts";
 import type { Clock } from "../lib/clock.ts";
-import { newUuid } from "../lib/ids.ts";
+import { makeUuidV7Source, newUuid } from "../lib/ids.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Metrics } from "../lib/metrics.ts";
 import type { Catalog } from "../resources/catalog/catalog.ts";
@@ -101,7 +101,8 @@ class TcpGateway implements Gateway, ConnectionHost {
     this.limits = { ...defaultLimits, ...options.limits };
     this.clock = clock;
     this.log = log;
-    this.metrics = makeGatewayMetrics(metrics, {
+    const protocols = options.codecs.map(({ protocol }) => protocol);
+    this.metrics = makeGatewayMetrics(metrics, protocols, {
       connections: () => this.#connections.size,
       devices: () => this.#byDevice.size,
       paused: () => Number(this.isFull),
@@ -112,6 +113,7 @@ class TcpGateway implements Gateway, ConnectionHost {
       clock,
       log,
       metrics,
+      newId: makeUuidV7Source(),
       ranges: metricRanges(catalog),
       onSettled: () => this.checkRoom(),
     });

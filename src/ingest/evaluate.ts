@@ -1,5 +1,5 @@
 import type { Alarm, Fix, MetricKey, TrackerMessage, Vitals } from "../codecs/tracker-message.ts";
-import { formatUuid, uuidV7Bytes } from "../lib/ids.ts";
+import { formatUuid } from "../lib/ids.ts";
 import { eventTypes, severities } from "../resources/events/event-types.ts";
 import { withAlarm } from "./alarm-rules.ts";
 import type { DeviceMemory, DeviceTrack, LastLocation, RecentFix } from "./device-memory.ts";
@@ -8,6 +8,8 @@ import type { BatchRows, LocationRow, StateRow } from "./ingest-rows.ts";
 import { plausibleTime } from "./time-rule.ts";
 
 export interface EvaluateOptions {
+  /** A UUIDv7 of the time. */
+  newId(nowMs: number): Buffer;
   /** Accepted values of the ten metrics (section 6). */
   ranges: ReadonlyMap<string, { min: number; max: number }>;
   carrierName(mcc: number, mnc: number): string | null;
@@ -71,13 +73,22 @@ export class DeviceEvaluation {
 
   /** To be called after the last packet: what depends on the whole batch. */
   finish(): void {
+    const newest = this.#newestFix();
+    if (this.#options.isGeocoding) {
+      for (const row of this.#ownFixes) if (row.invalidReason === null) this.#wantAddress(row);
+    }
+    if (!newest) return;
+    const location = toLastLocation(newest);
+    this.#state.lastLocation = location;
+    this.memory = { ...this.memory, lastLocation: newerOf(this.memory.lastLocation, location) };
+  }
+
+  #newestFix(): LocationRow | undefined {
     let newest: LocationRow | undefined;
     for (const row of this.#ownFixes) {
-      if (row.invalidReason !== null) continue;
-      if (!newest || row.tsMs >= newest.tsMs) newest = row;
-      if (this.#options.isGeocoding) this.#wantAddress(row);
+      if (row.invalidReason === null && (!newest || row.tsMs >= newest.tsMs)) newest = row;
     }
-    this.#state.lastLocation = newest ? toLastLocation(newest) : null;
+    return newest;
   }
 
   #takeFix(fix: Fix, receivedAtMs: number): LocationRow | undefined {
@@ -87,7 +98,7 @@ export class DeviceEvaluation {
     const network = fix.network ?? fix.cells[0] ?? null;
     const tsMs = plausibleTime(fix.deviceTimeMs, receivedAtMs);
     const recent: RecentFix = {
-      id: uuidV7Bytes(receivedAtMs),
+      id: this.#options.newId(receivedAtMs),
       tsMs,
       lat: gps.lat,
       lng: gps.lng,
@@ -117,9 +128,6 @@ export class DeviceEvaluation {
     if (reason === null) {
       this.#ownFixes.push(row);
       this.#remember(recent);
-      const location = toLastLocation(row);
-      const last = this.memory.lastLocation;
-      if (last === null || location.ts >= last.ts) this.memory = { ...this.memory, lastLocation: location };
     }
     return row;
   }
@@ -139,7 +147,13 @@ export class DeviceEvaluation {
   #takeData(data: Record<string, unknown>, deviceTimeMs: number | null, receivedAtMs: number): void {
     const keys = Object.keys(data);
     if (keys.length === 0) return;
-    this.#rows.telemetry.push({ track: this.track, id: uuidV7Bytes(receivedAtMs), receivedAtMs, deviceTimeMs, data });
+    this.#rows.telemetry.push({
+      track: this.track,
+      id: this.#options.newId(receivedAtMs),
+      receivedAtMs,
+      deviceTimeMs,
+      data,
+    });
     const ts = new Date(receivedAtMs).toISOString();
     for (const key of keys) {
       const range = this.#options.ranges.get(key);
@@ -156,11 +170,11 @@ export class DeviceEvaluation {
     if (!alarms) return;
     this.memory = { ...this.memory, alarms };
     const { number, severity, title } = eventTypes[alarm.type];
-    const { battery, lastLocation } = this.memory;
+    const { battery } = this.memory;
     const isBattery = alarm.type === "low_battery" && battery !== null;
     this.#rows.events.push({
       track: this.track,
-      id: uuidV7Bytes(receivedAtMs),
+      id: this.#options.newId(receivedAtMs),
       typeNumber: number,
       severity: severities[severity],
       tsMs,
@@ -168,9 +182,16 @@ export class DeviceEvaluation {
       receivedAtMs,
       title,
       message: isBattery ? `Battery at ${battery}%` : title,
-      location: place ? toLastLocation(place) : lastLocation,
+      location: this.#placeOf(place),
       data: { code: alarm.code, ...(battery === null ? {} : { battery }) },
     });
+  }
+
+  /** Where the device was when it spoke: the fix of the same packet, else the newest one known. */
+  #placeOf(own: LocationRow | undefined): LastLocation | null {
+    if (own) return toLastLocation(own);
+    const newest = this.#newestFix();
+    return newest ? newerOf(this.memory.lastLocation, toLastLocation(newest)) : this.memory.lastLocation;
   }
 
   #locate(fix: Fix, receivedAtMs: number): void {
@@ -179,7 +200,7 @@ export class DeviceEvaluation {
     const home = network ?? cells[0] ?? null;
     this.#rows.placeJobs.push({
       track: this.track,
-      id: uuidV7Bytes(receivedAtMs),
+      id: this.#options.newId(receivedAtMs),
       kind: "locate",
       createdAtMs: receivedAtMs,
       payload: {
@@ -197,7 +218,7 @@ export class DeviceEvaluation {
   #wantAddress(row: LocationRow): void {
     this.#rows.placeJobs.push({
       track: this.track,
-      id: uuidV7Bytes(row.receivedAtMs),
+      id: this.#options.newId(row.receivedAtMs),
       kind: "address",
       createdAtMs: row.receivedAtMs,
       payload: {
@@ -213,6 +234,9 @@ export class DeviceEvaluation {
 /** Columns of small numbers take what fits; what a device says beyond them is no number one can use. */
 const smallOrNull = (value: number | null | undefined): number | null =>
   value == null || !Number.isFinite(value) || Math.abs(value) > 32_767 ? null : Math.round(value);
+
+const newerOf = (known: LastLocation | null, fresh: LastLocation): LastLocation =>
+  known !== null && known.ts > fresh.ts ? known : fresh;
 
 const toLastLocation = (row: LocationRow): LastLocation => ({
   lat: row.lat,

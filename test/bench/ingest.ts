@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { openEmbeddedServer } from "../../src/db/embedded-server.ts";
 import { makeLogger } from "../../src/lib/logger.ts";
-import { registerFleet, withEmbedded } from "../support/fleet.ts";
+import { withEmbedded } from "../support/embedded-client.ts";
+import { registerFleet } from "../support/fleet.ts";
 import { startVigil, tempFolder } from "../support/vigil-process.ts";
 import { median, type Row } from "./report.ts";
 

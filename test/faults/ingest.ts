@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type pg from "pg";
-import { registerFleet, withEmbedded } from "../support/fleet.ts";
+import { withEmbedded } from "../support/embedded-client.ts";
+import { registerFleet } from "../support/fleet.ts";
 import { type RunningVigil, startVigil, tempFolder } from "../support/vigil-process.ts";
 import type { FaultOptions } from "./faults.ts";
 import { NumberedDevice } from "./numbered-device.ts";

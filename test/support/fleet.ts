@@ -1,25 +1,9 @@
-import pg from "pg";
-import { openEmbeddedServer } from "../../src/db/embedded-server.ts";
-import { newUuid } from "../../src/lib/ids.ts";
-import { makeLogger } from "../../src/lib/logger.ts";
-
-/** Runs statements on the embedded database of a data folder, beside the service or without it. */
-export async function withEmbedded<T>(dataDir: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const server = await openEmbeddedServer({ dataDir, log: makeLogger("silent"), purpose: "command" });
-  const client = new pg.Client(server.connection);
-  client.on("error", () => undefined);
-  try {
-    await client.connect();
-    return await work(client);
-  } finally {
-    await client.end().catch(() => undefined);
-    await server.release();
-  }
-}
+import { randomUUID } from "node:crypto";
+import type pg from "pg";
 
 /** IMEIs of devices that are registered in bulk, in an organization of their own. */
 export async function registerFleet(client: pg.Client, count: number, start = 860_000_000_000_000): Promise<string[]> {
-  const organizationId = newUuid();
+  const organizationId = randomUUID();
   const slug = `fleet-${organizationId.slice(0, 8)}`;
   await client.query(
     `insert into organizations (id, slug, name, timezone, default_locale, features, per_minute, per_hour, created_at, updated_at)

@@ -1,0 +1,92 @@
+import pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
+import { BinaryWriter, binaryArray } from "./binary-writer.ts";
+import { CopyRows, copyAnd } from "./copy-in.ts";
+
+let database: TestDatabase;
+let client: pg.Client;
+
+beforeAll(async () => {
+  database = await createTestDatabase({ empty: true });
+  client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  await client.query(`create table rows (id uuid, at timestamptz, day date, b bool, i2 int2, i4 int4, i8 int8, f4 float4,
+    f8 float8, t text, j jsonb, raw bytea)`);
+});
+afterAll(async () => {
+  await client.end();
+  await database.drop();
+});
+
+const columns = ["id", "at", "day", "b", "i2", "i4", "i8", "f4", "f8", "t", "j", "raw"];
+const id = Buffer.from("019ca877806f7b0e8a316a1f2c3d4e5f", "hex");
+const times = [
+  "2026-03-01T08:15:30.123Z",
+  "1969-12-31T23:59:59.999Z",
+  "1999-12-31T23:59:59.999Z",
+  "2000-01-01T00:00:00.000Z",
+  "2255-06-05T23:47:34.740Z",
+  "0099-01-01T00:00:00.001Z",
+];
+
+test("writes rows that read back as they were, nulls too", async () => {
+  const copy = new CopyRows("rows", columns);
+  for (const time of times) {
+    const ms = Date.parse(time);
+    const row = copy.row().uuid(id).timestamptz(ms).date(ms).bool(true).int2(-32_768).int4(2_147_483_647);
+    row.int8(-9_007_199_254_740_991).float4(0.5).float8(-41.902782).text("Größe").jsonb('{"a":[1,"ü"]}').bytea(id);
+  }
+  const empty = copy.row();
+  for (const _ of columns) empty.null();
+  await client.query("begin");
+  await copyAnd(client, [copy, new CopyRows("rows", columns)], "commit");
+  const { rows } = await client.query("select *, day::text as day_text, i8::text as i8_text from rows");
+  expect(rows.slice(0, -1).map(({ at }) => at.toISOString())).toEqual(times);
+  expect(rows.slice(0, -1).map(({ day_text }) => day_text)).toEqual(times.map((time) => time.slice(0, 10)));
+  expect(rows[0]).toMatchObject({
+    id: "019ca877-806f-7b0e-8a31-6a1f2c3d4e5f",
+    b: true,
+    i2: -32_768,
+    i4: 2_147_483_647,
+    i8_text: "-9007199254740991",
+    f4: 0.5,
+    f8: -41.902782,
+    t: "Größe",
+    j: { a: [1, "ü"] },
+    raw: id,
+  });
+  expect(Object.values(rows.at(-1))).toEqual(Array.from({ length: columns.length + 2 }, () => null));
+});
+
+test("an error in one COPY undoes all, keeps the connection, and does not reach the last statement", async () => {
+  const good = new CopyRows("rows", ["t"]);
+  good.row().text("kept?");
+  const bad = new CopyRows("rows", ["j"]);
+  bad.row().jsonb('{"a":"\\u0000"}');
+  const after = new CopyRows("rows", ["t"]);
+  after.row().text("never");
+  await client.query("begin");
+  await expect(copyAnd(client, [good, bad, after], "commit")).rejects.toMatchObject({ code: "22P05" });
+  await client.query("rollback");
+  const { rows } = await client.query("select count(*)::int as count from rows where t in ('kept?', 'never')");
+  expect(rows).toEqual([{ count: 0 }]);
+});
+
+test("sends arrays as parameters", async () => {
+  const { rows } = await client.query("select * from unnest($1::text[], $2::int8[], $3::jsonb[]) as n(t, i, j)", [
+    binaryArray("text", ["a", null], (writer, text) => writer.text(text)),
+    binaryArray("int8", [1, 2], (writer, number) => writer.int8(number)),
+    binaryArray("jsonb", ["{}", null], (writer, json) => writer.jsonb(json)),
+  ]);
+  expect(rows).toEqual([
+    { t: "a", i: "1", j: {} },
+    { t: null, i: "2", j: null },
+  ]);
+});
+
+test("refuses what is no time or no uuid", () => {
+  expect(() => new BinaryWriter().timestamptz(Number.NaN)).toThrow(RangeError);
+  expect(() => new BinaryWriter().uuid(Buffer.alloc(15))).toThrow(RangeError);
+  expect(() => new BinaryWriter().int2(40_000)).toThrow(RangeError);
+});

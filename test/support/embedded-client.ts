@@ -1,0 +1,17 @@
+import pg from "pg";
+import { openEmbeddedServer } from "../../src/db/embedded-server.ts";
+import { makeLogger } from "../../src/lib/logger.ts";
+
+/** Runs statements on the embedded database of a data folder, beside the service or without it. */
+export async function withEmbedded<T>(dataDir: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const server = await openEmbeddedServer({ dataDir, log: makeLogger("silent"), purpose: "command" });
+  const client = new pg.Client(server.connection);
+  client.on("error", () => undefined);
+  try {
+    await client.connect();
+    return await work(client);
+  } finally {
+    await client.end().catch(() => undefined);
+    await server.release();
+  }
+}
