@@ -89,7 +89,7 @@ create table ingest_frames (
 create table ingest_frames_default partition of ingest_frames default;
 
 -- One row per transaction of packets, written in it: after a commit whose answer was lost, the next attempt finds the row and
--- stores nothing twice. Rows of an hour ago are deleted.
+-- stores nothing twice. Rows of the day before are deleted.
 create table ingest_batches (
   id uuid primary key,
   committed_at timestamptz not null

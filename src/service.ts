@@ -14,6 +14,7 @@ import { type Gateway, type GatewayOptions, startGateway } from "./gateway/gatew
 import { deleteOldIdempotencyKeys } from "./http/idempotency.ts";
 import { RateLimiter } from "./http/rate-limit.ts";
 import { deleteEndedWindows } from "./http/rate-limit-store.ts";
+import { deleteOldPoisoned } from "./ingest/poison-store.ts";
 import { deleteOldBatches, sweepSilentDevices } from "./ingest/presence.ts";
 import { type Clock, makeClock } from "./lib/clock.ts";
 import { randomToken } from "./lib/ids.ts";
@@ -232,6 +233,7 @@ function startPeriodicWork(db: Database, clock: Clock, log: Logger, config: Conf
       await deleteEndedWindows(db, new Date(clock.nowMs() - 120 * minuteMs));
       // A batch may be tried again as long as an outage lasts.
       await deleteOldBatches(db, new Date(clock.nowMs() - 24 * 60 * minuteMs));
+      await deleteOldPoisoned(db, new Date(clock.nowMs() - 90 * 24 * 60 * minuteMs));
       await forgetUnknownDevices(db, new Date(clock.nowMs() - 30 * 24 * 60 * minuteMs), mostUnknownDevices);
     }),
   ];

@@ -1,6 +1,6 @@
 /**
  * Values in PostgreSQL's binary form. A field is the same in a COPY row and in an array parameter: its length and its bytes.
- * Binary COPY costs a third of the CPU of INSERT with text parameters and twice as many rows pass (measured, see LIMITS.md).
+ * Binary COPY costs a third of the CPU of INSERT with text parameters and twice as many rows pass (measured).
  */
 export class BinaryWriter {
   #buffer: Buffer;

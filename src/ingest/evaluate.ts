@@ -1,6 +1,7 @@
 import type { Alarm, Fix, MetricKey, TrackerMessage, Vitals } from "../codecs/tracker-message.ts";
 import { formatUuid } from "../lib/ids.ts";
 import { eventTypes, severities } from "../resources/events/event-types.ts";
+import { addressJob, locateJob, type PlaceJob } from "../resources/locations/place-job.ts";
 import { withAlarm } from "./alarm-rules.ts";
 import type { DeviceMemory, DeviceTrack, LastLocation, RecentFix } from "./device-memory.ts";
 import { invalidReason, isJump, isMoving } from "./fix-rules.ts";
@@ -195,39 +196,35 @@ export class DeviceEvaluation {
   }
 
   #locate(fix: Fix, receivedAtMs: number): void {
-    if (!this.#options.isLocating || (fix.cells.length === 0 && fix.accessPoints.length === 0)) return;
-    const { network, cells, accessPoints } = fix;
-    const home = network ?? cells[0] ?? null;
-    this.#rows.placeJobs.push({
-      track: this.track,
-      id: this.#options.newId(receivedAtMs),
-      kind: "locate",
-      createdAtMs: receivedAtMs,
-      payload: {
-        ts: new Date(plausibleTime(fix.deviceTimeMs, receivedAtMs)).toISOString(),
-        device_ts: fix.deviceTimeMs === null ? null : new Date(fix.deviceTimeMs).toISOString(),
-        received_at: new Date(receivedAtMs).toISOString(),
-        cells: cells.map(({ mcc, mnc, lac, cid, signalDbm }) => ({ mcc, mnc, lac, cid, signal_dbm: signalDbm })),
-        access_points: accessPoints.map(({ mac, signalDbm }) => ({ mac, signal_dbm: signalDbm })),
-        mcc: home?.mcc ?? null,
-        mnc: home?.mnc ?? null,
-      },
+    if (!this.#options.isLocating) return;
+    const { cells, accessPoints, network } = fix;
+    const id = this.#options.newId(receivedAtMs);
+    const job = locateJob({
+      ...this.#jobOf(id),
+      ts: new Date(plausibleTime(fix.deviceTimeMs, receivedAtMs)),
+      deviceTs: fix.deviceTimeMs === null ? null : new Date(fix.deviceTimeMs),
+      receivedAt: new Date(receivedAtMs),
+      cells,
+      accessPoints,
+      network,
     });
+    if (job) this.#want(id, job, receivedAtMs);
   }
 
-  #wantAddress(row: LocationRow): void {
-    this.#rows.placeJobs.push({
-      track: this.track,
-      id: this.#options.newId(row.receivedAtMs),
-      kind: "address",
-      createdAtMs: row.receivedAtMs,
-      payload: {
-        location_id: formatUuid(row.id),
-        ts: new Date(row.tsMs).toISOString(),
-        lat: row.lat,
-        lng: row.lng,
-      },
-    });
+  #wantAddress({ id: locationId, tsMs, lat, lng, receivedAtMs }: LocationRow): void {
+    const id = this.#options.newId(receivedAtMs);
+    const now = new Date(receivedAtMs);
+    const place = { locationId: formatUuid(locationId), ts: new Date(tsMs), lat, lng, now };
+    this.#want(id, addressJob({ ...this.#jobOf(id), ...place }), receivedAtMs);
+  }
+
+  #jobOf(id: Buffer): { id: string; deviceId: string; organizationId: string } {
+    const { device } = this.track;
+    return { id: formatUuid(id), deviceId: device.id, organizationId: device.organizationId };
+  }
+
+  #want(id: Buffer, { kind, payload }: PlaceJob, createdAtMs: number): void {
+    this.#rows.placeJobs.push({ track: this.track, id, kind, createdAtMs, payload });
   }
 }
 

@@ -1,3 +1,4 @@
+import type { PlaceJob } from "../resources/locations/place-job.ts";
 import type { DeviceTrack, LastLocation } from "./device-memory.ts";
 import type { InvalidReason } from "./fix-rules.ts";
 
@@ -49,7 +50,7 @@ export interface PlaceJobRow {
   track: DeviceTrack;
   id: Buffer;
   kind: "locate" | "address";
-  payload: Record<string, unknown>;
+  payload: PlaceJob["payload"];
   createdAtMs: number;
 }
 

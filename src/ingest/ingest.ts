@@ -12,8 +12,8 @@ import { isUnkept, type Outcome, type Packet } from "./packet.ts";
 import { keepPoisoned } from "./poison-store.ts";
 
 /**
- * Stores packets durably: as soon as a transaction is done, everything that waits becomes the next one (adaptive batches, see
- * LIMITS.md: the latency of a single insert when idle, the throughput of large batches under load). A packet is settled as
+ * Stores packets durably: as soon as a transaction is done, everything that waits becomes the next one (adaptive batches:
+ * the latency of a single insert when idle, the throughput of large batches under load). A packet is settled as
  * stored only after its commit; while the database is away, packets wait and nothing is dropped.
  */
 export interface Ingest {

@@ -1,4 +1,5 @@
 import type { Client } from "pg";
+import type { Db } from "../db/database.ts";
 import { uuidV7 } from "../lib/ids.ts";
 import type { Packet } from "./packet.ts";
 
@@ -20,3 +21,6 @@ export async function keepPoisoned(client: Client, packet: Packet, reason: strin
     ],
   });
 }
+
+export const deleteOldPoisoned = (db: Db, before: Date): Promise<number> =>
+  db.run`delete from poisoned_packets where received_at < ${before}`;

@@ -4,6 +4,7 @@ import type { Actor } from "../../oauth/actor.ts";
 import { changesBetween, recordAudit } from "../audit/audit-store.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { type DeviceFields, type GivenFields, withDefaults } from "./device-fields.ts";
+import { dropSession } from "./device-sessions.ts";
 import {
   type DeviceRow,
   type DeviceValues,
@@ -15,6 +16,9 @@ import {
   storeDevice,
 } from "./device-store.ts";
 import { chooseTerminalId } from "./terminal-id.ts";
+
+/** What a connection takes from the device when it logs in. */
+const sessionFields = ["device_model_slug", "terminal_id", "timezone"] as const;
 
 export interface DeviceWrite {
   organization: { id: string; timezone: string };
@@ -70,6 +74,9 @@ async function change(tx: Tx, before: DeviceRow, write: DeviceWrite, isFull: boo
   const values = valuesOf(before.uid, before, { ...before, ...given }, write, isFull);
   write.approve?.(before, values);
   const after = await storeDevice(tx, before, values, write.now);
+  // The connection speaks with the dialect, the id and the zone of before: the device is made to log in again.
+  const isOtherDevice = sessionFields.some((field) => before[field] !== after[field]);
+  if (isOtherDevice) await dropSession(tx, write.organization.id, after.id, write.now);
   await audit(tx, "updated", before, after, write);
   return after;
 }
