@@ -66,6 +66,16 @@ create table events (
 create index events_time on events (organization_id, ts, id) where deleted_at is null;
 create index events_device_time on events (device_id, ts, id) where deleted_at is null;
 create index events_id on events (organization_id, id);
+-- Events are never purged, and what a filter asks for may be rare: a page of it would walk the history of the organization.
+-- Measured at 100,000 events, 100 of them SOS: 55 ms without these indexes, 1 ms with them; an insert costs 47 us instead of 21.
+create index events_type_time on events (organization_id, event_type, ts, id) where deleted_at is null;
+create index events_severity_time on events (organization_id, severity, ts, id) where deleted_at is null;
+create index events_fence_time on events (organization_id, fence_id, ts, id)
+  where deleted_at is null and fence_id is not null;
+create index events_acknowledged_time on events (organization_id, ts, id)
+  where deleted_at is null and acknowledged_at is not null;
+create index events_open_time on events (organization_id, ts, id) where deleted_at is null and acknowledged_at is null;
+create index events_search on events using gin (search gin_trgm_ops) where deleted_at is null;
 
 -- One row per packet that has a device time: a packet that is sent again finds its row and makes no other.
 -- The day is that of the device's own clock, so that the same bytes always look in the same place.
@@ -149,7 +159,7 @@ create table place_jobs (
   created_at timestamptz not null,
   primary key (device_id, id)
 );
-create index place_jobs_due on place_jobs (due_at);
+create index place_jobs_due on place_jobs (kind, due_at);
 
 create table place_cache (
   key text primary key,

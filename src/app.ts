@@ -25,8 +25,11 @@ import { auditRoutes } from "./resources/audit/audit-routes.ts";
 import type { Catalog } from "./resources/catalog/catalog.ts";
 import { catalogRoutes } from "./resources/catalog/catalog-routes.ts";
 import { deviceRoutes } from "./resources/devices/device-routes.ts";
+import { eventRoutes } from "./resources/events/event-routes.ts";
 import { invitationRoutes } from "./resources/invitations/invitation-routes.ts";
+import { locationRoutes } from "./resources/locations/location-routes.ts";
 import { organizationRoutes } from "./resources/organizations/organization-routes.ts";
+import { telemetryRoutes } from "./resources/telemetry/telemetry-routes.ts";
 import { userRoutes } from "./resources/users/user-routes.ts";
 
 export interface AppOptions {
@@ -58,6 +61,9 @@ export function routeTable(options: { catalog: Catalog; commandAckTimeoutSeconds
     ...auditRoutes(),
     ...userRoutes(),
     ...deviceRoutes(options.catalog, options.commandAckTimeoutSeconds),
+    ...locationRoutes(),
+    ...telemetryRoutes(),
+    ...eventRoutes(),
   ];
 }
 
@@ -95,8 +101,9 @@ export function buildApp(options: AppOptions): FastifyInstance {
     collectBody(payload, request.headers["content-type"], jsonBodyLimit),
   );
 
-  app.addHook("onRequest", async (request, reply) => {
+  app.addHook("onRequest", (request, reply, done) => {
     reply.headers(baseHeaders(request.id));
+    done();
   });
   observe(app, options);
 
@@ -146,15 +153,16 @@ function requestId(header: string | string[] | undefined, clock: Clock): string 
   return typeof header === "string" && /^[A-Za-z0-9._-]{1,128}$/.test(header) ? header : uuidV7(clock.nowMs());
 }
 
-/** On every answer. Nothing here is meant for browsers of other sites, so no CORS header is ever sent. */
+/**
+ * On every answer. Nothing here is meant for browsers of other sites, so no CORS header is ever sent; the policy forbids frames
+ * and everything else, and pages replace it by their own.
+ */
 const baseHeaders = (id: string): Record<string, string> => ({
-  "X-Request-Id": id,
-  "Cache-Control": "no-store",
-  "X-Content-Type-Options": "nosniff",
-  "X-Frame-Options": "DENY",
-  "Referrer-Policy": "no-referrer",
-  "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-  "Cross-Origin-Resource-Policy": "same-origin",
+  "x-request-id": id,
+  "cache-control": "no-store",
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
 });
 
 function observe(app: FastifyInstance, { metrics, log }: AppOptions): void {
@@ -164,11 +172,21 @@ function observe(app: FastifyInstance, { metrics, log }: AppOptions): void {
     "Time from request to end of answer.",
     [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
   );
-  app.addHook("onResponse", async (request, reply) => {
+  const seriesOf = new Map<string, { count: () => void; observe: (seconds: number) => void }>();
+  app.addHook("onResponse", (request, reply, done) => {
     const route = request.routeOptions.url ?? "none";
-    const labels = { route, method: request.method, status: reply.statusCode };
-    requests.add(labels);
-    durations.observe({ route }, reply.elapsedTime / 1000);
-    log.info({ request_id: request.id, ...labels, ms: Math.round(reply.elapsedTime * 10) / 10 }, "request");
+    const { method } = request;
+    const status = reply.statusCode;
+    const ms = reply.elapsedTime;
+    const key = `${method} ${status} ${route}`;
+    let series = seriesOf.get(key);
+    if (!series) {
+      series = { count: requests.at({ route, method, status }), observe: durations.at({ route }) };
+      seriesOf.set(key, series);
+    }
+    series.count();
+    series.observe(ms / 1000);
+    log.info({ request_id: request.id, route, method, status, ms: Math.round(ms * 10) / 10 }, "request");
+    done();
   });
 }

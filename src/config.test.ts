@@ -70,7 +70,7 @@ test("reads lists", () => {
     ],
     webhookAllowCidrs: ["10.0.0.0/8", "127.0.0.1/32", "::1/128"],
     webhookBackoffSeconds: [0.1, 2, 30],
-    trustProxy: ["127.0.0.1", "::1"],
+    trustProxy: ["127.0.0.1/32", "::1/128"],
     baseUrl: "https://vigil.example",
     geocoderUrl: "https://geo.example/reverse/",
   });

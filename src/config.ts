@@ -179,7 +179,7 @@ export function loadConfig(
     webhookTimeoutMs: number("VIGIL_WEBHOOK_TIMEOUT_MS", 10_000, 1, 600_000),
     geocoderUrl: parsed("VIGIL_GEOCODER_URL", httpUrl),
     geolocateUrl: parsed("VIGIL_GEOLOCATE_URL", httpUrl),
-    trustProxy: listOf(read("VIGIL_TRUST_PROXY") ?? ""),
+    trustProxy: listOf(read("VIGIL_TRUST_PROXY") ?? "").map((text) => parseCidr("VIGIL_TRUST_PROXY", text)),
     databasePoolSize: number("VIGIL_DATABASE_POOL_SIZE", 10, 2, 500),
     smtpUrl: parsed("VIGIL_SMTP_URL", (name, text) => secretUrl(name, text, ["smtp", "smtps"])),
     mailFrom: read("VIGIL_MAIL_FROM") ?? "vigil@localhost",

@@ -31,6 +31,8 @@ import { loadCatalog } from "./resources/catalog/catalog.ts";
 import { removeDeadNodes } from "./resources/devices/device-sessions.ts";
 import { forgetUnknownDevices } from "./resources/devices/unknown-device-store.ts";
 import { expireInvitations } from "./resources/invitations/invitation-expiry.ts";
+import { type CarrierName, loadCarriers } from "./resources/locations/carrier.ts";
+import { startPlaceWorker } from "./resources/locations/place-worker.ts";
 import { deleteOldActivationTokens } from "./resources/users/activation-store.ts";
 
 export interface RunningService {
@@ -75,6 +77,7 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   const clock = makeClock(config.clockOffsetSeconds);
   const metrics = new Metrics();
   const catalog = loadCatalog();
+  const carrierName = loadCarriers();
 
   let connection: { connectionString: string } | Awaited<ReturnType<typeof openEmbeddedServer>>["connection"];
   if (config.databaseUrl !== undefined) connection = { connectionString: config.databaseUrl };
@@ -86,6 +89,7 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   const db = openDatabase({ connection, log, poolSize: config.databasePoolSize });
   lifecycle.add("database", () => db.close());
   await migrate(db, clock, ({ version, name }) => log.info({ version, name }, "applying migration"));
+  await keepPartitions(db, clock, log);
   observeProcess(metrics);
 
   let isClosing = false;
@@ -112,6 +116,11 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
     const folder = join(config.dataDir, "mail");
     const mails = startMailSender({ db, clock, log, listener, metrics, smtpUrl, from, folder });
     lifecycle.add("mail sender", () => mails.close());
+    const { geolocateUrl, geocoderUrl } = config;
+    if (geolocateUrl !== undefined || geocoderUrl !== undefined) {
+      const places = startPlaceWorker({ db, clock, log, listener, metrics, carrierName, geolocateUrl, geocoderUrl });
+      lifecycle.add("place worker", () => places.close());
+    }
   }
 
   let callers: { tokens: TokenCache; rateLimiter: RateLimiter } | undefined;
@@ -123,12 +132,11 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   }
   let gateway = "off";
   if (config.roles.includes("gateway")) {
-    await keepPartitions(db, clock, log);
     lifecycle.add(
       "partitions",
       repeat("partitions", 60 * minuteMs, log, () => keepPartitions(db, clock, log)),
     );
-    const opened = await openGateway(config, { db, clock, log, metrics, listener, catalog });
+    const opened = await openGateway(config, carrierName, { db, clock, log, metrics, listener, catalog });
     lifecycle.add("gateway", () => opened.close());
     const { address } = opened;
     gateway = `${address.family === "IPv6" ? `[${address.address}]` : address.address}:${address.port}`;
@@ -180,7 +188,7 @@ async function keepPartitions(db: Database, clock: Clock, log: Logger): Promise<
 
 type GatewayParts = Pick<GatewayOptions, "db" | "clock" | "log" | "metrics" | "listener" | "catalog">;
 
-function openGateway(config: Config, parts: GatewayParts): Promise<Gateway> {
+function openGateway(config: Config, carrierName: CarrierName, parts: GatewayParts): Promise<Gateway> {
   return startGateway({
     ...parts,
     codecs: [iwCodec(), watchCodec()],
@@ -189,7 +197,7 @@ function openGateway(config: Config, parts: GatewayParts): Promise<Gateway> {
     dedicatedPorts: config.gatewayPorts,
     ingest: {
       inFlight: config.ingestInFlight,
-      carrierName: () => null,
+      carrierName,
       isLocating: config.geolocateUrl !== undefined,
       isGeocoding: config.geocoderUrl !== undefined,
     },
@@ -222,7 +230,8 @@ function startPeriodicWork(db: Database, clock: Clock, log: Logger, config: Conf
       await deleteOldActivationTokens(db, clock.now());
       await deleteOldFailures(db, new Date(clock.nowMs() - 60 * minuteMs));
       await deleteEndedWindows(db, new Date(clock.nowMs() - 120 * minuteMs));
-      await deleteOldBatches(db, new Date(clock.nowMs() - 60 * minuteMs));
+      // A batch may be tried again as long as an outage lasts.
+      await deleteOldBatches(db, new Date(clock.nowMs() - 24 * 60 * minuteMs));
       await forgetUnknownDevices(db, new Date(clock.nowMs() - 30 * 24 * 60 * minuteMs), mostUnknownDevices);
     }),
   ];

@@ -5,6 +5,7 @@ import { doctorCommands } from "./doctor-command.ts";
 import { integrationCommands } from "./integration-commands.ts";
 import { orgCommands } from "./org-commands.ts";
 import { rotationCommands } from "./rotation-commands.ts";
+import { simulateCommands } from "./simulate-command.ts";
 import { startCommands } from "./start-command.ts";
 import { userCommands } from "./user-commands.ts";
 
@@ -16,6 +17,7 @@ export const commands: readonly Command[] = [
   ...rotationCommands,
   ...userCommands,
   ...deviceCommands,
+  ...simulateCommands,
   ...dbCommands,
   ...doctorCommands,
 ];

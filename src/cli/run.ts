@@ -69,7 +69,7 @@ function makeContext(command: Command, args: Arguments, io: Io): CommandContext 
     io,
     config,
     clock: makeClock(config.clockOffsetSeconds),
-    log: makeLogger(config.logLevel),
+    log: makeLogger(config.logLevel, { buffered: command.isService === true }),
     print: (document, text) => io.stdout(line(args.has("json") ? JSON.stringify(document) : text)),
     note: (text) => io.stderr(line(text)),
   };

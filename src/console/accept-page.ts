@@ -1,7 +1,9 @@
+import { escapeHtml } from "../lib/html.ts";
 import { shortestPassword } from "../oauth/passwords.ts";
 import type { Locale } from "../resources/organizations/organization-settings.ts";
 import { type AcceptTexts, acceptTexts } from "./accept-texts.ts";
-import { escapeHtml, htmlPage } from "./page.ts";
+import { htmlPage } from "./page.ts";
+import { linkPageScript } from "./page-script.ts";
 
 export const acceptScriptAddress = "/console/assets/accept.js";
 export const acceptApiAddress = "/console/api/accept/";
@@ -80,34 +82,8 @@ const ending = (
 ${kind === "done" ? `<a class="button" href="/console/">${escapeHtml(texts.signIn)}</a>` : ""}
 </section>`;
 
-/** The token goes from the address of the page into the body of one call, and out of the history once it is used up. */
-export const acceptScript = `"use strict";
-const form = document.getElementById("accept");
-const password = document.getElementById("password");
-const problem = document.getElementById("problem");
-const button = form.querySelector("button");
+export const acceptScript = `${linkPageScript("accept")}
 const messages = JSON.parse(form.dataset.messages);
-const token = new URLSearchParams(location.search).get("token");
-
-document.getElementById("show").addEventListener("change", (event) => {
-  password.type = event.target.checked ? "text" : "password";
-});
-
-function complain(text) {
-  problem.textContent = text;
-  password.setAttribute("aria-invalid", "true");
-  password.focus();
-}
-
-function end(id) {
-  const section = document.getElementById(id);
-  const heading = section.querySelector("h1");
-  form.remove();
-  section.hidden = false;
-  document.title = heading.textContent + " · Vigil";
-  heading.focus();
-  history.replaceState(null, "", location.pathname);
-}
 
 async function send() {
   const answer = await fetch(form.dataset.target, {

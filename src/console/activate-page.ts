@@ -1,7 +1,9 @@
+import { escapeHtml } from "../lib/html.ts";
 import { shortestPassword } from "../oauth/passwords.ts";
 import type { Locale } from "../resources/organizations/organization-settings.ts";
 import { type ActivateTexts, activateTexts } from "./activate-texts.ts";
-import { escapeHtml, htmlPage } from "./page.ts";
+import { htmlPage } from "./page.ts";
+import { linkPageScript } from "./page-script.ts";
 
 export const activateScriptAddress = "/console/assets/activate.js";
 export const activateApiAddress = "/console/api/activate/";
@@ -62,33 +64,7 @@ const expired = (texts: ActivateTexts, attributes: string): string => `<section 
 <p>${escapeHtml(texts.expired)}</p>
 </section>`;
 
-/** The token goes from the address of the page into the body of one call, and out of the history once it is used up. */
-export const activateScript = `"use strict";
-const form = document.getElementById("activate");
-const password = document.getElementById("password");
-const problem = document.getElementById("problem");
-const button = form.querySelector("button");
-const token = new URLSearchParams(location.search).get("token");
-
-document.getElementById("show").addEventListener("change", (event) => {
-  password.type = event.target.checked ? "text" : "password";
-});
-
-function complain(text) {
-  problem.textContent = text;
-  password.setAttribute("aria-invalid", "true");
-  password.focus();
-}
-
-function end(id) {
-  const section = document.getElementById(id);
-  const heading = section.querySelector("h1");
-  form.remove();
-  section.hidden = false;
-  document.title = heading.textContent + " · Vigil";
-  heading.focus();
-  history.replaceState(null, "", location.pathname);
-}
+export const activateScript = `${linkPageScript("activate")}
 
 async function send() {
   const answer = await fetch(form.dataset.target, {

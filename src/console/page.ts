@@ -1,3 +1,4 @@
+import { escapeHtml } from "../lib/html.ts";
 import type { Locale } from "../resources/organizations/organization-settings.ts";
 
 /**
@@ -15,16 +16,6 @@ export const pagePolicy = [
   "form-action 'none'",
   "frame-ancestors 'none'",
 ].join("; ");
-
-const entities: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-
-export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (sign) => entities[sign] as string);
 
 export const styleAddress = "/console/assets/page.css";
 

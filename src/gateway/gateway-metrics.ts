@@ -43,7 +43,7 @@ export function makeGatewayMetrics(
   metrics.gauge("vigil_gateway_connections", "Open connections.", gauges.connections);
   metrics.gauge("vigil_gateway_devices", "Devices that are connected.", gauges.devices);
   metrics.gauge("vigil_gateway_paused", "1 while no connection is read because too much waits.", gauges.paused);
-  const framesOf = new Map(protocols.map((protocol) => [protocol, frames.of({ protocol })]));
+  const framesOf = new Map(protocols.map((protocol) => [protocol, frames.at({ protocol })]));
   return {
     opened: () => opened.add({}),
     closed: (reason) => closed.add({ reason }),

@@ -15,7 +15,7 @@ import { parseListQuery, parseParams } from "./lists.ts";
 import { literalSegments } from "./literal-segments.ts";
 import { actorOf, type Principal } from "./principal.ts";
 import type { RateLimiter } from "./rate-limit.ts";
-import { personPolicies, type RatePolicy, rateHeaders } from "./rate-limit-window.ts";
+import { personPolicies, type RateDecision, type RatePolicy, rateHeaders } from "./rate-limit-window.ts";
 import type { Answer, LoadContext, PathParam, Route, RouteContext } from "./route.ts";
 import { collectNamed } from "./schemas.ts";
 import { type BodyCheck, compileBody, makeValidator } from "./validation.ts";
@@ -53,18 +53,24 @@ export function registerRoutes(app: FastifyInstance, routes: readonly Route[], o
   for (const schema of collectNamed(routes.flatMap(schemasOf)).values()) app.addSchema(schema);
   app.decorateRequest("principal", undefined);
 
-  app.addHook("onRequest", async (request, reply) => {
-    if (!isApiPath(request.url)) return;
-    const principal = await options.authenticator.authenticate(request.headers.authorization);
+  /** Steps 2 to 6, once the caller is known. */
+  function admit(request: FastifyRequest, reply: FastifyReply, principal: Principal, decision: RateDecision): void {
     request.principal = principal;
-    const decision = await options.rateLimiter.take(principal.id, policiesOf(principal));
     reply.headers(rateHeaders(decision));
     if (!decision.allowed) throw throttled(decision.waitSeconds, decision.violated);
     const { route } = request.routeOptions.config;
     // The router would read a doubled slash as an empty parameter.
-    const isDoubled = pathOf(request.url).includes("//");
+    const isDoubled = request.url.includes("//") && pathOf(request.url).includes("//");
     const isOutside = isDoubled || (route && isLiteral(route, request.params as Record<string, string>));
     passGates(isOutside ? undefined : route, principal);
+  }
+
+  app.addHook("onRequest", async (request, reply) => {
+    if (!isApiPath(request.url)) return;
+    const header = request.headers.authorization;
+    const principal = options.authenticator.remembered(header) ?? (await options.authenticator.authenticate(header));
+    const taken = options.rateLimiter.take(principal.id, policiesOf(principal));
+    admit(request, reply, principal, taken instanceof Promise ? await taken : taken);
   });
 
   for (const route of routes) {
@@ -83,12 +89,7 @@ export const isApiPath = (url: string): boolean =>
   url.startsWith(apiRoot) && /^(\/|\?|#|$)/.test(url.slice(apiRoot.length));
 
 const policiesOf = (principal: Principal): readonly RatePolicy[] =>
-  principal.kind === "person"
-    ? personPolicies
-    : [
-        { name: "per_minute", quota: principal.organization.perMinute, windowSeconds: 60 },
-        { name: "per_hour", quota: principal.organization.perHour, windowSeconds: 3600 },
-      ];
+  principal.kind === "person" ? personPolicies : principal.partner.ratePolicies;
 
 const schemasOf = (route: Route): TSchema[] =>
   [route.body, ...Object.values(route.responses)].filter((schema): schema is TSchema => !!schema);
@@ -121,6 +122,7 @@ type Runner = (request: FastifyRequest, reply: FastifyReply, principal: Principa
 function makeRunner(route: Route, validator: Ajv, options: KernelOptions): Runner {
   const { db, clock } = options;
   const checkBody: BodyCheck<unknown> | undefined = route.body && compileBody(validator, route.body);
+  const constants = route.isConstant ? new Map<string, string>() : undefined;
 
   /** Steps 8 to 10: object, body, state. */
   async function perform(
@@ -159,10 +161,12 @@ function makeRunner(route: Route, validator: Ajv, options: KernelOptions): Runne
       link: (target) => options.baseUrl() + target,
     });
 
+    const constant = constants?.get(request.url);
+    if (constant !== undefined) return reply.header("content-type", jsonType).send(constant);
     const key = route.isIdempotent ? readIdempotencyKey(request.headers["idempotency-key"]) : undefined;
     if (key === undefined) {
       const answer = await perform(context(db), (work) => db.transaction(work), request);
-      return send(reply, answer);
+      return constants ? sendAndKeep(constants, request.url, reply, answer) : send(reply, answer);
     }
 
     const scope = {
@@ -177,7 +181,7 @@ function makeRunner(route: Route, validator: Ajv, options: KernelOptions): Runne
       return {
         status: answer.status,
         body: reply.serialize(answer.body) as string,
-        contentType: "application/json; charset=utf-8",
+        contentType: jsonType,
         location: answer.headers?.Location ?? null,
       };
     });
@@ -185,6 +189,17 @@ function makeRunner(route: Route, validator: Ajv, options: KernelOptions): Runne
     if (once.location !== null) reply.header("Location", once.location);
     return reply.code(once.status).header("Content-Type", once.contentType).send(once.body);
   };
+}
+
+const jsonType = "application/json; charset=utf-8";
+const keptConstants = 200;
+
+/** An answer that is the same for everybody until the service ends; kept as text, for a bounded number of addresses. */
+function sendAndKeep(constants: Map<string, string>, url: string, reply: FastifyReply, answer: Answer): FastifyReply {
+  reply.code(answer.status);
+  const text = reply.serialize(answer.body) as string;
+  if (constants.size < keptConstants && url.length < 200) constants.set(url, text);
+  return reply.header("content-type", jsonType).send(text);
 }
 
 /** A body that cannot be read still has a hash, so that it differs from the first one. */

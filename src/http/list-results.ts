@@ -120,7 +120,8 @@ export function arrayPage<Row>(
   return pageResult(query, sorted.length, page, sorted.slice(start, start + query.pageSize));
 }
 
-const byCodePoint = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+/** As the database sorts text under collate "C"; UTF-16 units would differ beyond the first plane. */
+const byCodePoint = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
 export interface CursorSource extends PageSource {
   /** The sort value and the key of a row, as text that the database can read back. */
@@ -167,6 +168,12 @@ export async function sqlCursorPage<Row extends object>(
   };
 }
 
+/** A time as we write it; more of what Date reads would be refused by the database. */
+function isCursorTime(text: string): boolean {
+  const timeMs = Date.parse(text);
+  return /^[1-9]/.test(text) && !Number.isNaN(timeMs) && new Date(timeMs).toISOString() === text;
+}
+
 function beyond(
   source: Pick<CursorSource, "key" | "valueType" | "keyType">,
   column: Sql,
@@ -174,7 +181,7 @@ function beyond(
   descending: boolean,
 ): Sql {
   const isTime = source.valueType === "timestamptz";
-  if (isTime && Number.isNaN(Date.parse(cursor.value))) throw invalidCursor();
+  if (isTime && !isCursorTime(cursor.value)) throw invalidCursor();
   if (!(source.keyType === "uuid" ? isUuid(cursor.id) : /^\d{1,18}$/.test(cursor.id))) throw invalidCursor();
   const value = isTime ? sql`${cursor.value}::timestamptz` : sql`${cursor.value}::text`;
   const id = source.keyType === "uuid" ? sql`${cursor.id}::uuid` : sql`${cursor.id}::bigint`;

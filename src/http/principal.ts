@@ -1,6 +1,7 @@
 import type { Actor } from "../oauth/actor.ts";
+import type { OrganizationIdentity } from "../oauth/organization-identity.ts";
 import type { PersonIdentity } from "../oauth/person-store.ts";
-import type { OrganizationIdentity, PartnerIdentity } from "../oauth/token-store.ts";
+import type { PartnerIdentity } from "../oauth/token-store.ts";
 
 /** Who calls: a partner's integration or a person. `id` is the one of the integration or the user, not of the token. */
 export type Principal = PartnerPrincipal | PersonPrincipal;

@@ -27,6 +27,8 @@ export interface RouteSpec<B extends TSchema, Q extends QueryParams, F extends Q
   people: MemberRole | "never";
   /** An opt-in that the whole route depends on. */
   feature?: "managed_onboarding" | "messaging";
+  /** The answer depends on the address alone, and not on the caller or the time. */
+  isConstant?: boolean;
   /** Takes an Idempotency-Key. */
   isIdempotent?: boolean;
   query?: Q;

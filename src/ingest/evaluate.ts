@@ -1,6 +1,7 @@
 import type { Alarm, Fix, MetricKey, TrackerMessage, Vitals } from "../codecs/tracker-message.ts";
 import { formatUuid } from "../lib/ids.ts";
 import { eventTypes, severities } from "../resources/events/event-types.ts";
+import { addressJob, locateJob } from "../resources/locations/place-job.ts";
 import { withAlarm } from "./alarm-rules.ts";
 import type { DeviceMemory, DeviceTrack, LastLocation, RecentFix } from "./device-memory.ts";
 import { invalidReason, isJump, isMoving } from "./fix-rules.ts";
@@ -195,38 +196,49 @@ export class DeviceEvaluation {
   }
 
   #locate(fix: Fix, receivedAtMs: number): void {
-    if (!this.#options.isLocating || (fix.cells.length === 0 && fix.accessPoints.length === 0)) return;
-    const { network, cells, accessPoints } = fix;
-    const home = network ?? cells[0] ?? null;
+    if (!this.#options.isLocating) return;
+    const { device } = this.track;
+    const id = this.#options.newId(receivedAtMs);
+    const job = locateJob({
+      id: formatUuid(id),
+      deviceId: device.id,
+      organizationId: device.organizationId,
+      ts: new Date(plausibleTime(fix.deviceTimeMs, receivedAtMs)),
+      deviceTs: fix.deviceTimeMs === null ? null : new Date(fix.deviceTimeMs),
+      receivedAt: new Date(receivedAtMs),
+      cells: fix.cells,
+      accessPoints: fix.accessPoints,
+      network: fix.network,
+    });
+    if (!job) return;
     this.#rows.placeJobs.push({
       track: this.track,
-      id: this.#options.newId(receivedAtMs),
-      kind: "locate",
+      id,
+      kind: job.kind,
       createdAtMs: receivedAtMs,
-      payload: {
-        ts: new Date(plausibleTime(fix.deviceTimeMs, receivedAtMs)).toISOString(),
-        device_ts: fix.deviceTimeMs === null ? null : new Date(fix.deviceTimeMs).toISOString(),
-        received_at: new Date(receivedAtMs).toISOString(),
-        cells: cells.map(({ mcc, mnc, lac, cid, signalDbm }) => ({ mcc, mnc, lac, cid, signal_dbm: signalDbm })),
-        access_points: accessPoints.map(({ mac, signalDbm }) => ({ mac, signal_dbm: signalDbm })),
-        mcc: home?.mcc ?? null,
-        mnc: home?.mnc ?? null,
-      },
+      payload: job.payload,
     });
   }
 
   #wantAddress(row: LocationRow): void {
+    const { device } = this.track;
+    const id = this.#options.newId(row.receivedAtMs);
+    const job = addressJob({
+      id: formatUuid(id),
+      deviceId: device.id,
+      organizationId: device.organizationId,
+      locationId: formatUuid(row.id),
+      ts: new Date(row.tsMs),
+      lat: row.lat,
+      lng: row.lng,
+      now: new Date(row.receivedAtMs),
+    });
     this.#rows.placeJobs.push({
       track: this.track,
-      id: this.#options.newId(row.receivedAtMs),
-      kind: "address",
+      id,
+      kind: job.kind,
       createdAtMs: row.receivedAtMs,
-      payload: {
-        location_id: formatUuid(row.id),
-        ts: new Date(row.tsMs).toISOString(),
-        lat: row.lat,
-        lng: row.lng,
-      },
+      payload: job.payload,
     });
   }
 }

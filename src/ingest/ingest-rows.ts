@@ -1,3 +1,4 @@
+import type { PlaceJob } from "../resources/locations/place-job.ts";
 import type { DeviceTrack, LastLocation } from "./device-memory.ts";
 import type { InvalidReason } from "./fix-rules.ts";
 
@@ -48,8 +49,8 @@ export interface EventRow {
 export interface PlaceJobRow {
   track: DeviceTrack;
   id: Buffer;
-  kind: "locate" | "address";
-  payload: Record<string, unknown>;
+  kind: PlaceJob["kind"];
+  payload: PlaceJob["payload"];
   createdAtMs: number;
 }
 

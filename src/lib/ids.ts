@@ -11,8 +11,14 @@ export const newUuid = (): string => randomUUID();
 /** URL-safe random text of the given number of bytes; the alphabet is [A-Za-z0-9_-]. */
 export const randomToken = (bytes: number): string => randomBytes(bytes).toString("base64url");
 
-/** A UUIDv7 (RFC 9562) of the given time. Unordered within one millisecond; logs that need an order assign ids under a lock. */
-export const uuidV7 = (nowMs: number): string => formatUuid(uuidV7Bytes(nowMs));
+/**
+ * A UUIDv7 (RFC 9562) of the given time. Unordered within one millisecond; logs that need an order assign ids under a lock.
+ * The random part is that of a version 4 id, which Node makes from a pool: ten times cheaper than sixteen fresh bytes.
+ */
+export function uuidV7(nowMs: number): string {
+  const time = nowMs.toString(16).padStart(12, "0");
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
+}
 
 /** The same as its 16 bytes, for binary writes. */
 export const uuidV7Bytes = (nowMs: number): Buffer => asUuidV7(randomBytes(16), nowMs);

@@ -3,8 +3,13 @@ export type Labels = Readonly<Record<string, string | number>>;
 
 export interface Counter {
   add(labels: Labels, amount?: number): void;
-  /** The same for labels that are known beforehand, where each call counts. */
-  of(labels: Labels): (amount: number) => void;
+  /** The series of these labels, for a caller that counts often. */
+  at(labels: Labels): (amount?: number) => void;
+}
+
+export interface Histogram {
+  observe(labels: Labels, value: number): void;
+  at(labels: Labels): (value: number) => void;
 }
 
 interface Metric {
@@ -18,23 +23,16 @@ export class Metrics {
   readonly #metrics: Metric[] = [];
 
   counter(name: string, help: string): Counter {
-    const values = new Map<string, number>();
-    this.#metrics.push({
-      name,
-      help,
-      type: "counter",
-      lines: () => [...values].map(([labels, value]) => `${name}${labels} ${value}`),
-    });
-    const addTo = (key: string, amount: number): void => {
-      values.set(key, (values.get(key) ?? 0) + amount);
+    const series = new Map<string, { value: number }>();
+    const lines = (): string[] => [...series].map(([labels, { value }]) => `${name}${labels} ${value}`);
+    this.#metrics.push({ name, help, type: "counter", lines });
+    const at: Counter["at"] = (labels) => {
+      const entry = entryOf(series, labelText(labels), () => ({ value: 0 }));
+      return (amount = 1) => {
+        entry.value += amount;
+      };
     };
-    return {
-      add: (labels, amount = 1) => addTo(labelText(labels), amount),
-      of: (labels) => {
-        const key = labelText(labels);
-        return (amount) => addTo(key, amount);
-      },
-    };
+    return { at, add: (labels, amount) => at(labels)(amount) };
   }
 
   /** Read when asked for. */
@@ -47,31 +45,34 @@ export class Metrics {
     this.#metrics.push({ name, help, type: "gauge", lines });
   }
 
-  histogram(name: string, help: string, bounds: readonly number[]): { observe(labels: Labels, value: number): void } {
-    const series = new Map<string, { labels: Labels; counts: number[]; sum: number; count: number }>();
-    const lines = (): string[] =>
-      [...series.values()].flatMap(({ labels, counts, sum, count }) => [
-        ...bounds.map((bound, index) => `${name}_bucket${labelText({ ...labels, le: bound })} ${counts[index]}`),
-        `${name}_bucket${labelText({ ...labels, le: "+Inf" })} ${count}`,
-        `${name}_sum${labelText(labels)} ${sum}`,
-        `${name}_count${labelText(labels)} ${count}`,
-      ]);
-    this.#metrics.push({ name, help, type: "histogram", lines });
-    return {
-      observe: (labels, value) => {
-        const key = labelText(labels);
-        let entry = series.get(key);
-        if (!entry) {
-          entry = { labels, counts: bounds.map(() => 0), sum: 0, count: 0 };
-          series.set(key, entry);
-        }
-        entry.sum += value;
-        entry.count++;
-        for (const [index, bound] of bounds.entries()) {
-          if (value <= bound) entry.counts[index] = (entry.counts[index] as number) + 1;
-        }
-      },
+  histogram(name: string, help: string, bounds: readonly number[]): Histogram {
+    interface Series {
+      labels: Labels;
+      /** How many fell into each bucket alone; the last one has no upper bound. */
+      counts: number[];
+      sum: number;
+    }
+    const series = new Map<string, Series>();
+    const linesOf = ({ labels, counts, sum }: Series): string[] => {
+      let total = 0;
+      const buckets = [...bounds, "+Inf"].map((le, index) => {
+        total += counts[index] as number;
+        return `${name}_bucket${labelText({ ...labels, le })} ${total}`;
+      });
+      return [...buckets, `${name}_sum${labelText(labels)} ${sum}`, `${name}_count${labelText(labels)} ${total}`];
     };
+    this.#metrics.push({ name, help, type: "histogram", lines: () => [...series.values()].flatMap(linesOf) });
+    const at: Histogram["at"] = (labels) => {
+      const fresh = (): Series => ({ labels, counts: [...bounds, 0].map(() => 0), sum: 0 });
+      const entry = entryOf(series, labelText(labels), fresh);
+      return (value) => {
+        let index = 0;
+        while (index < bounds.length && value > (bounds[index] as number)) index++;
+        entry.counts[index] = (entry.counts[index] as number) + 1;
+        entry.sum += value;
+      };
+    };
+    return { at, observe: (labels, value) => at(labels)(value) };
   }
 
   render(): string {
@@ -80,6 +81,14 @@ export class Metrics {
     );
     return `${blocks.join("\n")}\n`;
   }
+}
+
+function entryOf<T>(series: Map<string, T>, key: string, fresh: () => T): T {
+  const known = series.get(key);
+  if (known !== undefined) return known;
+  const entry = fresh();
+  series.set(key, entry);
+  return entry;
 }
 
 function labelText(labels: Labels): string {

@@ -1,3 +1,4 @@
+import { escapeHtml } from "../lib/html.ts";
 import {
   type MailLanguage,
   type MailNames,
@@ -133,13 +134,3 @@ function formatTime(text: string, timezone: string | undefined, locale: string):
     timeZoneName: "short",
   }).format(time);
 }
-
-const entities: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-
-const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character] as string);

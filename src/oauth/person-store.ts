@@ -1,6 +1,11 @@
 import type { Db } from "../db/database.ts";
+import {
+  type OrganizationIdentity,
+  type OrganizationRow,
+  organizationColumns,
+  toOrganizationIdentity,
+} from "./organization-identity.ts";
 import { type MemberRole, roleLabel } from "./roles.ts";
-import type { OrganizationIdentity } from "./token-store.ts";
 
 /** A person as a caller: the open membership behind a session, read on every call. */
 export interface PersonIdentity {
@@ -12,21 +17,13 @@ export interface PersonIdentity {
   organization: OrganizationIdentity;
 }
 
-interface PersonRow {
+interface PersonRow extends OrganizationRow {
   user_id: string;
   membership_id: string;
   email: string;
   first_name: string;
   last_name: string;
   role: number;
-  organization_id: string;
-  slug: string;
-  name: string;
-  timezone: string;
-  default_locale: string;
-  features: string[];
-  per_minute: number;
-  per_hour: number;
 }
 
 export const fullNameOf = (firstName: string, lastName: string): string => `${firstName} ${lastName}`.trim();
@@ -34,8 +31,8 @@ export const fullNameOf = (firstName: string, lastName: string): string => `${fi
 /** Undefined when the membership is closed: that ends the session. */
 export async function findPerson(db: Db, organizationId: string, userId: string): Promise<PersonIdentity | undefined> {
   const row = await db.maybeOne<PersonRow>`
-    select m.user_id, m.id as membership_id, m.email, m.first_name, m.last_name, m.role, o.id as organization_id, o.slug,
-      o.name, o.timezone, o.default_locale, o.features, o.per_minute, o.per_hour
+    select m.user_id, m.id as membership_id, m.email, m.first_name, m.last_name, m.role,
+      ${organizationColumns}
     from memberships m
     join organizations o on o.id = m.organization_id
     where m.organization_id = ${organizationId} and m.user_id = ${userId} and m.closed_at is null`;
@@ -46,15 +43,6 @@ export async function findPerson(db: Db, organizationId: string, userId: string)
     email: row.email,
     fullName: fullNameOf(row.first_name, row.last_name),
     role: roleLabel(row.role),
-    organization: {
-      id: row.organization_id,
-      slug: row.slug,
-      name: row.name,
-      timezone: row.timezone,
-      defaultLocale: row.default_locale,
-      features: new Set(row.features),
-      perMinute: row.per_minute,
-      perHour: row.per_hour,
-    },
+    organization: toOrganizationIdentity(row),
   };
 }

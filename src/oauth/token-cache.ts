@@ -36,21 +36,25 @@ export class TokenCache {
 
   /** The identity behind a token, or undefined if it is unknown, expired, revoked or its integration is not active. */
   async find(token: string): Promise<PartnerIdentity | undefined> {
-    const hash = hashSecret(token);
-    const key = hash.toString("hex");
-    const identity = this.#remembered(key) ?? (await this.#read(hash, key));
-    return identity && identity.expiresAtMs > this.#clock.nowMs() ? identity : undefined;
+    const tokenHash = hashSecret(token);
+    const identity = await this.#read(tokenHash, tokenHash.toString("hex"));
+    return identity && this.#isLive(identity) ? identity : undefined;
   }
 
-  #remembered(key: string): PartnerIdentity | undefined {
-    const entry = this.#entries.get(key);
-    if (!entry || !this.#listener.isConnected) return undefined;
-    return Date.now() - entry.readAtMs < maxAgeMs ? entry.identity : undefined;
+  /** The same from memory; undefined also when the database must be asked. */
+  remembered(token: string): PartnerIdentity | undefined {
+    const entry = this.#entries.get(hashSecret(token).toString("hex"));
+    if (!entry || !this.#listener.isConnected || Date.now() - entry.readAtMs >= maxAgeMs) return undefined;
+    return this.#isLive(entry.identity) ? entry.identity : undefined;
   }
 
-  async #read(hash: Buffer, key: string): Promise<PartnerIdentity | undefined> {
+  #isLive(identity: PartnerIdentity): boolean {
+    return identity.expiresAtMs > this.#clock.nowMs();
+  }
+
+  async #read(tokenHash: Buffer, key: string): Promise<PartnerIdentity | undefined> {
     const generation = this.#generation;
-    const identity = await findTokenIdentity(this.#db.point, hash);
+    const identity = await findTokenIdentity(this.#db.point, tokenHash);
     if (identity && generation === this.#generation && this.#listener.isConnected) {
       this.#entries.delete(key);
       if (this.#entries.size >= maxEntries) this.#entries.delete(this.#entries.keys().next().value as string);

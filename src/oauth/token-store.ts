@@ -2,6 +2,12 @@ import type { Db, Tx } from "../db/database.ts";
 import { randomToken } from "../lib/ids.ts";
 import { hashSecret } from "./client-secrets.ts";
 import { announceTokenRevoked } from "./identity-changes.ts";
+import {
+  type OrganizationIdentity,
+  type OrganizationRow,
+  organizationColumns,
+  toOrganizationIdentity,
+} from "./organization-identity.ts";
 import type { Scope } from "./scopes.ts";
 
 /** What a valid partner token stands for. `scopes` are those of the token that are still granted to the integration. */
@@ -12,18 +18,9 @@ export interface PartnerIdentity {
   clientId: string;
   messagingEnabled: boolean;
   scopes: ReadonlySet<Scope>;
+  /** The limits of the organization as the counter wants them; made once, because every call is compared with them. */
+  ratePolicies: readonly { name: string; quota: number; windowSeconds: number }[];
   expiresAtMs: number;
-}
-
-export interface OrganizationIdentity {
-  id: string;
-  slug: string;
-  name: string;
-  timezone: string;
-  defaultLocale: string;
-  features: ReadonlySet<string>;
-  perMinute: number;
-  perHour: number;
 }
 
 export const partnerTokenPrefix = "pt_";
@@ -48,7 +45,7 @@ export async function issueToken(
   return { token, expiresAt };
 }
 
-interface TokenRow {
+interface TokenRow extends OrganizationRow {
   token_scopes: Scope[];
   granted_scopes: Scope[];
   expires_at: Date;
@@ -56,22 +53,13 @@ interface TokenRow {
   integration_name: string;
   client_id: string;
   messaging_enabled: boolean;
-  organization_id: string;
-  slug: string;
-  name: string;
-  timezone: string;
-  default_locale: string;
-  features: string[];
-  per_minute: number;
-  per_hour: number;
 }
 
 /** The identity behind a token that was issued, whatever its expiry; undefined if unknown or its integration is not active. */
 export async function findTokenIdentity(db: Db, tokenHash: Buffer): Promise<PartnerIdentity | undefined> {
   const row = await db.maybeOne<TokenRow>`
     select t.scopes as token_scopes, i.scopes as granted_scopes, t.expires_at, i.id as integration_id,
-      i.name as integration_name, i.client_id, i.messaging_enabled, o.id as organization_id, o.slug, o.name, o.timezone,
-      o.default_locale, o.features, o.per_minute, o.per_hour
+      i.name as integration_name, i.client_id, i.messaging_enabled, ${organizationColumns}
     from access_tokens t
     join integrations i on i.id = t.integration_id and i.organization_id = t.organization_id
     join organizations o on o.id = t.organization_id
@@ -79,21 +67,16 @@ export async function findTokenIdentity(db: Db, tokenHash: Buffer): Promise<Part
   if (!row) return undefined;
   const granted = new Set(row.granted_scopes);
   return {
-    organization: {
-      id: row.organization_id,
-      slug: row.slug,
-      name: row.name,
-      timezone: row.timezone,
-      defaultLocale: row.default_locale,
-      features: new Set(row.features),
-      perMinute: row.per_minute,
-      perHour: row.per_hour,
-    },
+    organization: toOrganizationIdentity(row),
     integrationId: row.integration_id,
     integrationName: row.integration_name,
     clientId: row.client_id,
     messagingEnabled: row.messaging_enabled,
     scopes: new Set(row.token_scopes.filter((scope) => granted.has(scope))),
+    ratePolicies: [
+      { name: "per_minute", quota: row.per_minute, windowSeconds: 60 },
+      { name: "per_hour", quota: row.per_hour, windowSeconds: 3600 },
+    ],
     expiresAtMs: row.expires_at.getTime(),
   };
 }

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Tx } from "../../src/db/database.ts";
 import { personPrincipal } from "../../src/http/principal.ts";
+import type { OrganizationIdentity } from "../../src/oauth/organization-identity.ts";
 import { findPerson } from "../../src/oauth/person-store.ts";
-import type { OrganizationIdentity } from "../../src/oauth/token-store.ts";
 import { shareDevice } from "../../src/resources/assignments/sharing.ts";
 import { acceptInvitation, findTarget } from "../../src/resources/invitations/accepting.ts";
 import { acceptAsPerson, findPersonTarget } from "../../src/resources/invitations/accepting-person.ts";

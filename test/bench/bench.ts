@@ -1,10 +1,16 @@
+import { benchHistory } from "./history.ts";
 import { benchHttp } from "./http.ts";
 import { benchIngest } from "./ingest.ts";
-import type { Row } from "./report.ts";
-import { printReport } from "./report.ts";
+import { benchLists } from "./lists.ts";
+import { printReport, type Row } from "./report.ts";
 
 /** `npm run bench -- http`: Vigil against the raw limit of the same work, in one run on one machine. */
-const benches: Record<string, () => Promise<Row[]>> = { http: benchHttp, ingest: benchIngest };
+const benches: Record<string, () => Promise<Row[]>> = {
+  http: benchHttp,
+  lists: benchLists,
+  ingest: benchIngest,
+  history: benchHistory,
+};
 
 const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith("-"));
 const names = wanted.length > 0 ? wanted : Object.keys(benches);

@@ -10,6 +10,9 @@ interface Description {
   components: { schemas: Record<string, Json> };
 }
 
+/** Operations of people only, which the contract leaves out of the description. */
+const undescribed = new Set(["POST /api/v1/organizations/invitations/"]);
+
 export interface SeenAnswer {
   method: string;
   path: string;
@@ -39,6 +42,7 @@ export function makeAnswerCheck(description: Description): (answer: SeenAnswer) 
     const match = matches.find(({ literal }) => literal) ?? matches[0];
     const operation = match?.item[method.toLowerCase()];
     if (!operation) {
+      if (undescribed.has(`${method} ${path.replace(/\/?$/, "/")}`)) return;
       expect([401, 403, 429, 500, 503], `${method} ${path} is not described`).toContain(status);
       return;
     }

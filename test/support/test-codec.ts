@@ -35,9 +35,18 @@ export function testCodec(protocol = "iw"): Codec {
 
 function read(raw: Buffer): DecodedFrame | undefined {
   try {
-    const said = JSON.parse(raw.toString()) as { login?: string; n?: number; messages?: TrackerMessage[] };
+    const said = JSON.parse(raw.toString()) as {
+      login?: string;
+      n?: number;
+      loud?: number;
+      messages?: TrackerMessage[];
+    };
     if (said.login !== undefined) return { messages: [{ kind: "login", id: said.login }], replies: [], raw };
-    return { messages: said.messages ?? [{ kind: "heartbeat" }], replies: [Buffer.from(`ok ${said.n}\n`)], raw };
+    return {
+      messages: said.messages ?? [{ kind: "heartbeat" }],
+      replies: [Buffer.from(`ok ${said.n}${"!".repeat(said.loud ?? 0)}\n`)],
+      raw,
+    };
   } catch {
     return undefined;
   }

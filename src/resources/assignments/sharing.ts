@@ -1,7 +1,7 @@
 import type { Tx } from "../../db/database.ts";
 import { assignmentExists, notFound } from "../../lib/errors.ts";
 import type { Actor } from "../../oauth/actor.ts";
-import type { OrganizationIdentity } from "../../oauth/token-store.ts";
+import type { OrganizationIdentity } from "../../oauth/organization-identity.ts";
 import type { InvitationRow } from "../invitations/invitation-record.ts";
 import { inviteToDevice } from "../invitations/inviting.ts";
 import { type AssignmentRow, assignmentRoles } from "./assignment-record.ts";

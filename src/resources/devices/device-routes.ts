@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Principal } from "../../http/principal.ts";
 import { refuseReadOnly } from "../../http/read-only.ts";
-import { answer, type LoadContext, noContent, ok, type Route, type RouteContext, route } from "../../http/route.ts";
+import { created, type LoadContext, noContent, ok, type Route, type RouteContext, route } from "../../http/route.ts";
 import { pageOf, refTo } from "../../http/schemas.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { Capability, toCapability } from "../catalog/catalog-schemas.ts";
@@ -100,7 +100,8 @@ export function deviceRoutes(catalog: Catalog, ackTimeoutSeconds: number): Route
         const { uid } = context.body;
         const write = writeOf(context, uid, { isCreate: true });
         const { isNew, device } = await context.transaction((tx) => registerDevice(tx, uid, write));
-        return answer(isNew ? 201 : 200, recordFor(context.principal)(device));
+        const record = recordFor(context.principal)(device);
+        return isNew ? created(record, { Location: context.link(`/api/v1/devices/${uid}/`) }) : ok(record);
       },
     }),
     route({

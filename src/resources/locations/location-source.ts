@@ -1,4 +1,6 @@
 import { StringEnum } from "../../http/schemas.ts";
 
+export const locationSources = ["gps", "wifi", "lbs", "manual", "fused", "unknown"] as const;
+
 /** Where a position comes from (section 5). */
-export const LocationSource = StringEnum("LocationSourceEnum", ["gps", "wifi", "lbs", "manual", "fused", "unknown"]);
+export const LocationSource = StringEnum("LocationSourceEnum", locationSources);

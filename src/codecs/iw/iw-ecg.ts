@@ -1,0 +1,36 @@
+import type { TrackerMessage } from "../tracker-message.ts";
+import { type IwFrame, MalformedFrame, numberOf, wholeNumberOf } from "./iw-fields.ts";
+import { utcTimeOf } from "./iw-time.ts";
+
+/**
+ * APHD, a part of an ECG: time, total, sequence, gain, point voltage, lead, rate, length, data. No captured frame is known;
+ * everything that was decided about it is here: the clock is UTC, the data is hex text of signed 16-bit big-endian samples,
+ * the length counts bytes, a point voltage of zero means one microvolt.
+ */
+export function readEcg({ fields }: IwFrame): TrackerMessage[] {
+  const [time = "", total, sequence, gain, pointVoltage, lead, rate, length, data = ""] = fields;
+  const part = { total: wholeNumberOf(total), sequence: wholeNumberOf(sequence) };
+  if (part.sequence < 1 || part.sequence > part.total) throw new MalformedFrame("bad ECG sequence");
+  const samplingRateHz = numberOf(rate) ?? 0;
+  if (samplingRateHz <= 0) throw new MalformedFrame("bad ECG sampling rate");
+  const scale = numberOf(pointVoltage) ?? 0;
+  return [
+    {
+      kind: "ecg_part",
+      deviceTimeMs: utcTimeOf(time.trim()),
+      transfer: time.trim().slice(0, 20),
+      ...part,
+      samplingRateHz,
+      lead: wholeNumberOf(lead),
+      scaleUv: scale > 0 ? scale : 1,
+      gain: numberOf(gain) ?? null,
+      samples: readSamples(data, wholeNumberOf(length)),
+    },
+  ];
+}
+
+function readSamples(hex: string, byteLength: number): number[] {
+  if (!/^(?:[0-9a-f]{4})*$/i.test(hex) || hex.length !== byteLength * 2) throw new MalformedFrame("bad ECG data");
+  const bytes = Buffer.from(hex, "hex");
+  return Array.from({ length: bytes.length / 2 }, (_, index) => bytes.readInt16BE(index * 2));
+}

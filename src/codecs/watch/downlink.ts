@@ -1,0 +1,32 @@
+import { type Downlink, type Session, UnsupportedDownlink } from "../codec.ts";
+import { utf16BeHex } from "../utf16-text.ts";
+import { commandContents } from "./commands.ts";
+import { joinContent, longestContent, writeFrame } from "./frame.ts";
+
+/** There are no serials: the device answers with the word, so one command of a kind can wait at a time. */
+export function encodeDownlink(downlink: Downlink, session: Session): Buffer[] {
+  const { device } = session;
+  if (device === undefined) throw new UnsupportedDownlink("nobody has logged in");
+  const maker = session.memory.get("maker") ?? "3G";
+  // Makers that count their own frames want a counter in ours, and accept a constant one.
+  const index = session.memory.has("index") ? "0001" : undefined;
+  return contentsOf(downlink, device).map((content) => {
+    if (content.length > longestContent) throw new UnsupportedDownlink("longer than a frame of the watch can be");
+    return writeFrame({ maker, id: device.id, index, content });
+  });
+}
+
+function contentsOf(downlink: Downlink, device: NonNullable<Session["device"]>): Buffer[] {
+  switch (downlink.kind) {
+    case "command":
+      return commandContents(downlink.type, downlink.params, device);
+    case "text":
+      return [joinContent("MESSAGE", [utf16BeHex(downlink.text)])];
+    case "voice_part":
+      if (downlink.total !== 1) throw new UnsupportedDownlink("a recording goes to the watch in one piece");
+      return [joinContent("TK", [downlink.bytes])];
+    case "clock":
+      // The watch asks nobody for the time.
+      return [];
+  }
+}

@@ -1,0 +1,64 @@
+import { describe, expect, it } from "vitest";
+import {
+  afterFailure,
+  allowance,
+  atTime,
+  type Breaker,
+  closedBreaker,
+  nextDueAt,
+  retryWaitsMs,
+} from "./place-policy.ts";
+
+const start = new Date("2026-03-01T08:00:00Z");
+const hourMs = 3_600_000;
+
+describe("the next attempt", () => {
+  it("comes after growing pauses, at most an hour", () => {
+    const waits = [1, 2, 3, 4, 5, 6, 7, 50].map(
+      (attempts) => nextDueAt({ attempts, createdAt: start }, start)!.getTime() - start.getTime(),
+    );
+    expect(waits).toEqual([...retryWaitsMs, hourMs, hourMs]);
+    expect(waits).toEqual(waits.toSorted((a, b) => a - b));
+  });
+
+  it("is none after a day, but never before a few attempts", () => {
+    const now = new Date(start.getTime() + 24 * hourMs);
+    expect(nextDueAt({ attempts: 6, createdAt: start }, now)).toBeUndefined();
+    expect(nextDueAt({ attempts: 1, createdAt: start }, now)).toBeDefined();
+    expect(nextDueAt({ attempts: 100, createdAt: start }, new Date(now.getTime() - 1))).toBeDefined();
+  });
+});
+
+describe("the breaker", () => {
+  const failing = (breaker: Breaker, times: number, nowMs: number): Breaker =>
+    Array.from({ length: times }).reduce<Breaker>((state) => afterFailure(state, nowMs), breaker);
+
+  it("opens after five failures in a row, and lets one question through when its pause is over", () => {
+    const nearly = failing(closedBreaker, 4, 1000);
+    expect(allowance(nearly, 8)).toBe(8);
+    const open = afterFailure(nearly, 1000);
+    expect(allowance(open, 8)).toBe(0);
+    expect(atTime(open, 5999)).toBe(open);
+    expect(allowance(atTime(open, 6000), 8)).toBe(1);
+    expect(failing(open, 7, 2000)).toBe(open);
+  });
+
+  it("leaves the service alone for longer each time, up to five minutes", () => {
+    const pauses: number[] = [];
+    let breaker = failing(closedBreaker, 5, 0);
+    let nowMs = 0;
+    for (let round = 0; round < 7; round++) {
+      if (breaker.kind !== "open") throw new Error("not open");
+      pauses.push(breaker.untilMs - nowMs);
+      nowMs = breaker.untilMs;
+      breaker = afterFailure(atTime(breaker, nowMs), nowMs);
+    }
+    expect(pauses).toEqual([5000, 15_000, 45_000, 135_000, 300_000, 300_000, 300_000]);
+  });
+
+  it("obeys a service that asks to be left alone, within the same bound", () => {
+    expect(afterFailure(closedBreaker, 0, 60_000)).toEqual({ kind: "open", untilMs: 60_000, openings: 1 });
+    expect(afterFailure(closedBreaker, 0, 86_400_000)).toEqual({ kind: "open", untilMs: 300_000, openings: 1 });
+    expect(afterFailure(closedBreaker, 0, 0)).toEqual({ kind: "open", untilMs: 5000, openings: 1 });
+  });
+});

@@ -1,0 +1,77 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { type LoadContext, ok, type Route, route } from "../../http/route.ts";
+import { cursorPageOf, FreeObject, Nullable, refTo, Timestamp, Uuid } from "../../http/schemas.ts";
+import { notFound } from "../../lib/errors.ts";
+import { METRIC_KEYS } from "../catalog/capability.ts";
+import { type DeviceRow, getVisibleDevice } from "../devices/device-store.ts";
+import { latestReadings, type Readings } from "./latest-readings.ts";
+import { listTelemetry, newestTelemetry, type TelemetryRow, telemetryList } from "./telemetry-store.ts";
+
+const Telemetry = Type.Object(
+  {
+    id: Uuid,
+    ts: Type.String({ format: "date-time", description: "Server time of ingestion." }),
+    device_ts: Nullable(Type.String({ format: "date-time", description: "The clock of the device, as sent." })),
+    received_at: Timestamp,
+    data: Type.Unsafe<Record<string, unknown>>({ ...FreeObject, description: "Key to value, as ingested." }),
+  },
+  { $id: "Telemetry" },
+);
+
+const TelemetryReading = Type.Object({ value: Type.Number(), ts: Timestamp }, { $id: "TelemetryReading" });
+
+const TelemetryLatest = Type.Object(
+  {
+    data: Type.Unsafe<Readings>(
+      Type.Object(Object.fromEntries(METRIC_KEYS.map((key) => [key, Type.Optional(refTo(TelemetryReading))]))),
+    ),
+  },
+  { $id: "TelemetryLatest" },
+);
+
+const toTelemetry = (row: TelemetryRow): Static<typeof Telemetry> => ({
+  ...row,
+  ts: row.ts.toISOString(),
+  device_ts: row.device_ts?.toISOString() ?? null,
+  received_at: row.received_at.toISOString(),
+});
+
+const reads = {
+  method: "GET",
+  tag: "Telemetry",
+  params: { device_uid: "imei" },
+  partners: ["telemetry:read"],
+  people: "VIEWER",
+} as const;
+
+type AnyLoad = Pick<LoadContext<Record<never, never>, Record<never, never>>, "db" | "principal" | "params">;
+const loadDevice = ({ db, principal, params }: AnyLoad): Promise<DeviceRow> =>
+  getVisibleDevice(db, principal, params.device_uid ?? "");
+
+export const telemetryRoutes = (): Route[] => [
+  route({
+    ...reads,
+    path: "/api/v1/devices/:device_uid/telemetry/",
+    operationId: "devices_telemetry_list",
+    summary: "Telemetry of a device, newest first",
+    list: telemetryList,
+    responses: { 200: refTo(cursorPageOf(Telemetry)) },
+    load: loadDevice,
+    handle: async ({ db, object, list, page }) => page(await listTelemetry(db, object, list()), toTelemetry),
+  }),
+  route({
+    ...reads,
+    path: "/api/v1/devices/:device_uid/telemetry/latest/",
+    operationId: "devices_telemetry_latest_retrieve",
+    summary: "Last value of each metric",
+    description:
+      "The 50 newest rows merged, the newest value of each key. Only the keys of `last_status` with a possible value; null is left out, zero is kept.",
+    responses: { 200: refTo(TelemetryLatest) },
+    load: loadDevice,
+    handle: async ({ db, object }) => {
+      const rows = await newestTelemetry(db, object);
+      if (rows.length === 0) throw notFound("No telemetry data for this device.");
+      return ok({ data: latestReadings(rows) });
+    },
+  }),
+];

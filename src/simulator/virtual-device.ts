@@ -1,0 +1,382 @@
+import { mostStored, type Timings } from "./device-options.ts";
+import type { AlarmKind, DeviceProtocol, Effect, Measurement, Packet, Snapshot, Told } from "./device-protocol.ts";
+import type { FleetMember } from "./fleet.ts";
+import { type Incident, momentAt, nextIncident } from "./life.ts";
+import type { Link, OpenLink } from "./link.ts";
+import { uniform } from "./random.ts";
+import { sightingAt } from "./sighting.ts";
+import type { Tally } from "./tally.ts";
+import type { Sleeper, TimerWheel } from "./timer-wheel.ts";
+import { makeAmr } from "./voice.ts";
+
+/** What all devices of a simulation share. */
+export interface World {
+  nowMs(): number;
+  /** The time in the lives of people; it may pass faster than that on the wire. */
+  lifeMs(nowMs: number): number;
+  /** And back. */
+  wireMs(lifeMs: number): number;
+  wheel: TimerWheel;
+  tally: Tally;
+  timings: Timings;
+  intervalMs: number;
+  hasNoise: boolean;
+  openLink: OpenLink;
+}
+
+type State = "new" | "offline" | "connecting" | "logging_in" | "online" | "closed";
+
+const never = Number.POSITIVE_INFINITY;
+const healthRound: readonly Measurement[] = ["pulse", "pressure", "pulse", "all", "temperature"];
+const reportsPerHealth = 3;
+
+/**
+ * One watch. Packets that want an answer go out one at a time and stay at the head of the outbox until it comes; after a broken
+ * connection the head is sent again with the same bytes. It is woken for the nearest of its due times, by one wheel for all.
+ */
+export class VirtualDevice implements Sleeper {
+  readonly member: FleetMember;
+  dueTick = -1;
+  readonly #world: World;
+  readonly #protocol: DeviceProtocol;
+  #state: State = "new";
+  #link: Link | undefined;
+  #rest: Buffer | undefined;
+  #outbox: Packet[] = [];
+  #isAwaiting = false;
+  #attempts = 0;
+  #sentAtMs = 0;
+  #failedConnects = 0;
+  /** Reconnecting, or giving up what is under way; what it means depends on the state. */
+  #linkDueMs = never;
+  #reportDueMs = never;
+  #heartbeatDueMs = never;
+  #healthDueMs = never;
+  #healthEveryMs: number;
+  #temperatureDueMs = never;
+  #temperatureEveryMs = 0;
+  #measureDueMs = never;
+  #measures: Measurement[] = [];
+  #incident: Incident | undefined;
+  #incidentDueMs = never;
+  #intervalMs: number;
+  #trackUntilMs = 0;
+  #rounds = 0;
+  #isLowBattery = false;
+
+  constructor(member: FleetMember, protocol: DeviceProtocol, world: World) {
+    this.member = member;
+    this.#protocol = protocol;
+    this.#world = world;
+    this.#intervalMs = world.intervalMs;
+    this.#healthEveryMs = world.intervalMs * reportsPerHealth;
+  }
+
+  get isOnline(): boolean {
+    return this.#state === "online";
+  }
+
+  get intervalMs(): number {
+    return this.#intervalMs;
+  }
+
+  /** Packets that are not acknowledged yet. */
+  get waiting(): number {
+    return this.#outbox.length;
+  }
+
+  /** Switched on: connects, and reports from then on. */
+  start(nowMs: number): void {
+    const spreadMs = Math.min(this.#intervalMs, 30_000);
+    const { seed } = this.member.person;
+    this.#reportDueMs = nowMs + spreadMs * uniform(seed, "first report");
+    this.#healthDueMs = nowMs + this.#healthEveryMs * uniform(seed, "first health");
+    this.#findIncident(this.#world.lifeMs(nowMs));
+    this.#connect();
+  }
+
+  close(): void {
+    this.#world.wheel.cancel(this);
+    this.#leave("closed", never);
+  }
+
+  raiseAlarm(alarm: AlarmKind): void {
+    this.#world.tally.alarms++;
+    this.#queue([this.#protocol.alarm(this.member, this.#snapshot(), alarm)]);
+  }
+
+  say(amr: Buffer): void {
+    this.#world.tally.voiceSent++;
+    this.#queue(this.#protocol.voice(this.member, this.#snapshot(), amr));
+  }
+
+  wake(nowMs: number): void {
+    if (this.#state === "closed") return;
+    if (nowMs >= this.#linkDueMs) this.#linkIsDue();
+    if (nowMs >= this.#incidentDueMs) this.#meetIncident();
+    if (nowMs >= this.#reportDueMs) this.#report(nowMs);
+    if (this.#state === "online") this.#speakUp(nowMs);
+    this.#pump();
+    this.#sleep();
+  }
+
+  #sleep(): void {
+    if (this.#state === "closed") return;
+    let dueMs = Math.min(this.#linkDueMs, this.#incidentDueMs, this.#reportDueMs);
+    if (this.#state === "online") {
+      dueMs = Math.min(dueMs, this.#heartbeatDueMs, this.#healthDueMs, this.#temperatureDueMs, this.#measureDueMs);
+    }
+    if (dueMs < never) this.#world.wheel.schedule(this, dueMs);
+  }
+
+  #snapshot(): Snapshot {
+    const { person } = this.member;
+    const atMs = this.#world.nowMs();
+    const lifeMs = this.#world.lifeMs(atMs);
+    const life = momentAt(person, lifeMs);
+    return { atMs, life, seen: sightingAt(person, lifeMs, life, this.#world.hasNoise) };
+  }
+
+  #report(nowMs: number): void {
+    const now = this.#snapshot();
+    const isStored = this.#state !== "online";
+    const everyMs = nowMs < this.#trackUntilMs ? this.#world.timings.trackEveryMs : this.#intervalMs;
+    this.#reportDueMs = nowMs + Math.min(everyMs, this.#intervalMs);
+    this.#queue([this.#protocol.location(this.member, now, isStored)]);
+    const { battery } = now.life;
+    if (battery > 20) this.#isLowBattery = false;
+    else if (battery <= 15 && !this.#isLowBattery) {
+      this.#isLowBattery = true;
+      this.raiseAlarm("low_battery");
+    }
+  }
+
+  /** What only a connected device does. */
+  #speakUp(nowMs: number): void {
+    if (nowMs >= this.#measureDueMs) {
+      for (const what of this.#measures.splice(0)) this.#measure(what);
+      this.#measureDueMs = never;
+    }
+    if (nowMs >= this.#healthDueMs) {
+      this.#measure(healthRound[this.#rounds++ % healthRound.length] as Measurement);
+      this.#healthDueMs = nowMs + this.#healthEveryMs;
+    }
+    if (nowMs >= this.#temperatureDueMs) {
+      this.#measure("temperature");
+      this.#temperatureDueMs = nowMs + this.#temperatureEveryMs;
+    }
+    if (nowMs >= this.#heartbeatDueMs) {
+      this.#heartbeatDueMs = nowMs + this.#world.timings.heartbeatMs;
+      this.#queue([this.#protocol.heartbeat(this.member, this.#snapshot())]);
+    }
+  }
+
+  #measure(what: Measurement): void {
+    this.#queue(this.#protocol.readings(this.member, this.#snapshot(), what));
+  }
+
+  #findIncident(afterLifeMs: number): void {
+    this.#incident = nextIncident(this.member.person, afterLifeMs);
+    this.#incidentDueMs = this.#incident ? this.#world.wireMs(this.#incident.atMs) : never;
+  }
+
+  #meetIncident(): void {
+    const incident = this.#incident;
+    if (!incident) return;
+    if (incident.kind === "voice") {
+      const { seed } = this.member.person;
+      this.say(makeAmr(seed, 1 + 3 * uniform(seed, "spoken", incident.atMs)));
+    } else this.raiseAlarm(incident.kind);
+    this.#findIncident(incident.atMs);
+  }
+
+  #queue(packets: readonly Packet[]): void {
+    this.#outbox.push(...packets);
+    const isFull = this.#state !== "online" && this.#outbox.length > mostStored;
+    // The head may have been sent already: whether it is stored is not known, so it stays.
+    if (isFull) this.#world.tally.dropped += this.#outbox.splice(1, this.#outbox.length - mostStored).length;
+    this.#pump();
+  }
+
+  #pump(): void {
+    while (this.#state === "online" && !this.#isAwaiting) {
+      const packet = this.#outbox[0];
+      if (!packet) return;
+      this.#attempts = 0;
+      this.#transmit(packet);
+      if (packet.answer === null) this.#outbox.shift();
+    }
+  }
+
+  #transmit(packet: Packet): void {
+    const { tally, timings } = this.#world;
+    this.#sentAtMs = this.#world.nowMs();
+    this.#heartbeatDueMs = this.#sentAtMs + timings.heartbeatMs;
+    this.#attempts++;
+    tally.sent++;
+    if (packet.answer !== null) {
+      tally.expectingAnswer++;
+      this.#isAwaiting = true;
+      this.#linkDueMs = this.#sentAtMs + timings.answerTimeoutMs;
+    }
+    this.#link?.write(packet.bytes);
+    this.#sleep();
+  }
+
+  #connect(): void {
+    this.#state = "connecting";
+    this.#linkDueMs = this.#world.nowMs() + this.#world.timings.connectTimeoutMs;
+    this.#link = this.#world.openLink({
+      onOpen: () => this.#login(),
+      onBytes: (bytes) => this.#receive(bytes),
+      onClose: (cause) => this.#lost(cause),
+    });
+    this.#sleep();
+  }
+
+  #login(): void {
+    this.#world.tally.connections++;
+    this.#state = "logging_in";
+    this.#attempts = 0;
+    this.#transmit(this.#protocol.login(this.member, this.#snapshot()));
+  }
+
+  #linkIsDue(): void {
+    const { tally, timings } = this.#world;
+    const head = this.#outbox[0];
+    if (this.#state === "offline") this.#connect();
+    else if (this.#state === "online" && this.#isAwaiting && head && this.#attempts < timings.mostAttempts) {
+      tally.resent++;
+      this.#transmit(head);
+    } else if (this.#state === "online" && !this.#isAwaiting) this.#linkDueMs = never;
+    else this.#lost(this.#state === "connecting" ? "connection timed out" : "no answer");
+  }
+
+  #lost(cause: string | undefined): void {
+    if (this.#state === "closed" || this.#state === "offline") return;
+    const { tally, timings } = this.#world;
+    if (this.#state === "logging_in" && cause === undefined) tally.refusedLogins++;
+    else tally.failed(cause ?? "connection closed");
+    const step = Math.min(this.#failedConnects, timings.backoffMs.length - 1);
+    const waitMs = timings.backoffMs[step] ?? 1000;
+    const salt = uniform(this.member.person.seed, "backoff", this.#failedConnects);
+    this.#failedConnects++;
+    this.#leave("offline", this.#world.nowMs() + waitMs * (0.75 + 0.5 * salt));
+    this.#sleep();
+  }
+
+  #leave(state: "offline" | "closed", linkDueMs: number): void {
+    if (this.#state === "online") {
+      this.#world.tally.online--;
+      if (this.#isAwaiting && state === "offline") this.#world.tally.resent++;
+    }
+    this.#state = state;
+    this.#isAwaiting = false;
+    this.#linkDueMs = linkDueMs;
+    this.#rest = undefined;
+    const link = this.#link;
+    this.#link = undefined;
+    link?.close();
+  }
+
+  #receive(bytes: Buffer): void {
+    const { told, rest } = this.#protocol.read(this.member, this.#rest ? Buffer.concat([this.#rest, bytes]) : bytes);
+    this.#rest = rest.length > 0 ? rest : undefined;
+    for (const one of told) {
+      if (this.#link === undefined) return;
+      this.#hear(one);
+    }
+    this.#pump();
+    this.#sleep();
+  }
+
+  #hear(told: Told): void {
+    const { tally } = this.#world;
+    switch (told.kind) {
+      case "unreadable":
+        tally.unreadable++;
+        return;
+      case "answer":
+        this.#answered(told.answer, told.isRefusal);
+        return;
+      case "command":
+        tally.commands++;
+        for (const ack of told.acks) this.#link?.write(ack);
+        if (told.effect) this.#apply(told.effect);
+    }
+  }
+
+  #answered(answer: string, isRefusal: boolean): void {
+    const { tally, timings } = this.#world;
+    const nowMs = this.#world.nowMs();
+    if (this.#state === "logging_in") {
+      this.#state = "online";
+      this.#failedConnects = 0;
+      tally.online++;
+      this.#heartbeatDueMs = nowMs + timings.heartbeatMs;
+    } else {
+      const head = this.#outbox[0];
+      if (!this.#isAwaiting || head?.answer !== answer) return;
+      if (isRefusal && this.#attempts < timings.mostAttempts) {
+        tally.resent++;
+        this.#transmit(head);
+        return;
+      }
+      this.#outbox.shift();
+    }
+    tally.acked++;
+    tally.waited(nowMs - this.#sentAtMs);
+    this.#isAwaiting = false;
+    this.#linkDueMs = never;
+  }
+
+  #apply(effect: Effect): void {
+    const { tally, timings, intervalMs } = this.#world;
+    const nowMs = this.#world.nowMs();
+    switch (effect.kind) {
+      case "track":
+        this.#trackUntilMs = nowMs + timings.trackForMs;
+        this.#reportDueMs = nowMs;
+        break;
+      case "locate":
+        this.#reportDueMs = nowMs;
+        break;
+      case "interval":
+        this.#intervalMs = effect.seconds * 1000;
+        this.#reportDueMs = nowMs + this.#intervalMs;
+        break;
+      case "measure":
+        this.#measures.push(effect.what);
+        this.#measureDueMs = nowMs + timings.measureMs;
+        break;
+      case "measure_every":
+        this.#measureEvery(effect.what, effect.minutes * 60_000, nowMs);
+        break;
+      case "factory_reset":
+        this.#intervalMs = intervalMs;
+        this.#measureEvery("all", intervalMs * reportsPerHealth, nowMs);
+        this.#measureEvery("temperature", 0, nowMs);
+        this.#leave("offline", nowMs + timings.restartMs);
+        break;
+      case "restart":
+        this.#leave("offline", nowMs + timings.restartMs);
+        break;
+      case "power_off":
+        // What is off does not report.
+        this.#reportDueMs = Math.max(this.#reportDueMs, nowMs + timings.powerOffMs);
+        this.#leave("offline", nowMs + timings.powerOffMs);
+        break;
+      case "text":
+        tally.texts++;
+        break;
+      case "voice_part":
+        if (effect.isLast) tally.voiceReceived++;
+    }
+  }
+
+  #measureEvery(what: "all" | "temperature", everyMs: number, nowMs: number): void {
+    const dueMs = everyMs > 0 ? nowMs + everyMs : never;
+    if (what === "all") [this.#healthEveryMs, this.#healthDueMs] = [everyMs, dueMs];
+    else [this.#temperatureEveryMs, this.#temperatureDueMs] = [everyMs, dueMs];
+  }
+}

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Db } from "../../src/db/database.ts";
+import { maintainPartitions, spansAround } from "../../src/db/partitions.ts";
+import { Sql, sql } from "../../src/db/sql.ts";
+import { encodeCursor, parseListQuery } from "../../src/http/lists.ts";
+import { makeManualClock } from "../../src/lib/clock.ts";
+import { newUuid } from "../../src/lib/ids.ts";
+import type { HistoryOwner } from "../../src/resources/locations/history-page.ts";
+import {
+  findLatestLocation,
+  listLocations,
+  locationList,
+  readTrack,
+} from "../../src/resources/locations/location-store.ts";
+import { newestTelemetry } from "../../src/resources/telemetry/telemetry-store.ts";
+import { openTestApi, type TestApi } from "../support/api.ts";
+
+const now = new Date("2026-03-20T12:00:00.000Z");
+const dayMs = 86_400_000;
+const ago = (days: number): Date => new Date(now.getTime() - days * dayMs);
+const spans = { by: "time", spanDays: 7, spansBehind: 60, spansAhead: 2 } as const;
+
+/** A year of a device that sends every hour, in a table of 63 weeks. */
+describe("what the database reads of a long history", () => {
+  let api: TestApi;
+  const owner: HistoryOwner = {
+    id: newUuid(),
+    organization_id: newUuid(),
+    created_at: ago(365),
+    last_seen_at: ago(0),
+  };
+  const names = spansAround({ table: "locations", ...spans }, now.getTime()).map(({ name }) => name);
+
+  beforeAll(async () => {
+    api = await openTestApi({ clock: makeManualClock(now) });
+    for (const table of ["locations", "telemetry"]) {
+      await maintainPartitions(api.db, [{ table, ...spans }], now.getTime());
+    }
+    await api.db.run`
+      insert into locations (device_id, organization_id, id, ts, received_at, lat, lng, source, is_valid)
+      select ${owner.id}, ${owner.organization_id}, gen_random_uuid(), ts, ts, 41, 12, 'gps', true
+      from generate_series(${ago(365)}, ${ago(0)}, interval '1 hour') ts`;
+    await api.db.run`
+      insert into telemetry (device_id, organization_id, id, ts, received_at, data)
+      select device_id, organization_id, id, ts, ts, '{"hr":60}' from locations`;
+    await api.db.run`analyze`;
+  });
+  afterAll(() => api.close());
+
+  /** Runs a read, and tells its plans and the number of partitions they name. */
+  async function plansOf(read: (db: Db) => Promise<unknown>): Promise<{ plans: string[]; partitions: number }> {
+    const plans: string[] = [];
+    const explained = async (statement: TemplateStringsArray | Sql, ...values: readonly unknown[]) => {
+      const part = statement instanceof Sql ? statement : new Sql(statement, values);
+      const lines = await api.db.many<{ "QUERY PLAN": string }>(sql`explain (analyze, costs off, timing off) ${part}`);
+      plans.push(lines.map((line) => line["QUERY PLAN"]).join("\n"));
+    };
+    const many: Db["many"] = async (statement, ...values) => {
+      await explained(statement, ...values);
+      return api.db.many(statement, ...values);
+    };
+    await read({ ...api.db, many, maybeOne: async (...given) => (await many(...given))[0] as never });
+    const scanned = new Set(plans.flatMap((plan) => plan.match(/(?:locations|telemetry)_p\d+(?= h)/g) ?? []));
+    return { plans, partitions: scanned.size };
+  }
+
+  const list = (query: Record<string, string>) => (db: Db) =>
+    listLocations(db, owner, parseListQuery(locationList, { page_size: "100", ...query }));
+  const cursor = (days: number, side: "after" | "before", descending = true) =>
+    encodeCursor([{ field: "ts", descending }], side, ago(days).toISOString(), newUuid());
+
+  it.each<[string, (db: Db) => Promise<unknown>, number]>([
+    ["the first page", list({}), 7],
+    ["a page after a cursor", list({ cursor: cursor(180, "after") }), 5],
+    ["a page before a cursor", list({ cursor: cursor(180, "before") }), 5],
+    ["an ascending page after a cursor", list({ ordering: "ts", cursor: cursor(180, "after", false) }), 5],
+    ["a page before a time", list({ ts_before: ago(180).toISOString() }), 5],
+    ["an ascending page from a time on", list({ ts_after: ago(180).toISOString(), order: "asc" }), 5],
+    ["the oldest page", list({ order: "asc" }), 14],
+    ["the latest", (db) => findLatestLocation(db, owner), 7],
+    ["the track of a week", (db) => readTrack(db, owner, { fromMs: ago(187).getTime(), toMs: ago(180).getTime() }), 2],
+    ["the latest telemetry", (db) => newestTelemetry(db, owner), 7],
+  ])("is for %s a few weeks by the key, in order", async (_, read, most) => {
+    const { plans, partitions } = await plansOf(read);
+    expect(plans).toHaveLength(1);
+    expect(partitions).toBeGreaterThan(0);
+    expect(partitions, plans[0]).toBeLessThanOrEqual(most);
+    expect(names.length).toBe(63);
+    expect(plans[0]).not.toMatch(/Seq Scan|Bitmap/);
+  });
+});

@@ -1,0 +1,44 @@
+import { existsSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
+
+/** Captured frames that are kept beside the repository, not in it; a worktree lies one folder deeper. */
+const folders = ["../shared/vectors", "../../shared/vectors"].map((folder) =>
+  resolve(import.meta.dirname, "../..", folder),
+);
+
+export interface Vector {
+  direction: "uplink" | "framing" | "framing_encode" | "command";
+  frame: string;
+  encoding: "text" | "hex";
+  layer?: "wire" | "deframed" | "http";
+  seq?: number;
+  model?: string;
+  confidence?: string;
+  uniqueId?: string;
+  command?: { type: string; attributes?: Record<string, unknown> };
+  expect: {
+    kind: string;
+    time?: string;
+    valid?: boolean;
+    lat?: number;
+    lon?: number;
+    attributes?: Record<string, unknown>;
+    frame?: string;
+    encoding?: "text" | "hex";
+    reply?: string;
+    reply_pattern?: string;
+    no_reply?: boolean;
+  };
+}
+
+/** The vectors of a file like `watch.jsonl`; empty where they are not at hand. */
+export function readVectors(file: string): Vector[] {
+  const path = folders.map((folder) => resolve(folder, file)).find(existsSync);
+  if (path === undefined) return [];
+  const lines = readFileSync(path, "utf8").split("\n");
+  return lines.filter((line) => line.trim() !== "").map((line) => JSON.parse(line) as Vector);
+}
+
+export function vectorBytes({ frame = "", encoding }: { frame?: string; encoding?: "text" | "hex" }): Buffer {
+  return Buffer.from(frame, encoding === "hex" ? "hex" : "utf8");
+}
