@@ -2,13 +2,14 @@ import type { Codec, DecodedFrame, DecodeProblem, Session, SessionDevice } from 
 import { readContent } from "./content.ts";
 import { encodeDownlink } from "./downlink.ts";
 import { type Frame, readHeader, writeFrame } from "./frame.ts";
-import { nextPiece, startsFrame } from "./frame-scanner.ts";
+import { longestFrame, nextPiece, startsFrame } from "./frame-scanner.ts";
 import { readUplink } from "./uplink.ts";
 
 /** The protocol of SeTracker and Beesure watches: `[3G*1234567890*0002*LK]`. */
 export function watchCodec(): Codec {
   return {
     protocol: "watch",
+    longestFrameBytes: longestFrame,
     recognizes: (start) => startsFrame(start, 0),
     decode,
     encode: encodeDownlink,
