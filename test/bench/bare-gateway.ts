@@ -8,6 +8,7 @@ import { CopyRows, copyAnd } from "../../src/db/copy-in.ts";
  * after the commit. No codec, no devices, no duplicates, no state. Argument: connection of the database. Prints its port.
  */
 const client = new pg.Client(JSON.parse(process.argv[2] as string));
+client.on("error", () => process.exit(0));
 await client.connect();
 await client.query(`
   create schema if not exists bare;
