@@ -61,11 +61,11 @@ export async function sqlPage<Row extends object>(
   const count = async (): Promise<number> =>
     (await db.one<{ count: number }>(sql`select count(*) as count from ${source.from} where ${where}`)).count;
   // First the keys of the page, from an index alone where there is one, then the rows: joins and wide columns are not read for
-  // the rows that a deep page skips.
+  // the rows that a deep page skips. The second step carries the organization too: a person has a membership in several.
   const order = orderBy(source, query.ordering);
   const rowsOf = (page: number): Promise<Row[]> =>
     db.many(sql`
-      select ${source.select} from ${source.from} where ${source.key} in (
+      select ${source.select} from ${source.from} where ${allOf(source.where)} and ${source.key} in (
         select ${source.key} from ${source.from} where ${where} order by ${order}
         limit ${query.pageSize} offset ${(page - 1) * query.pageSize})
       order by ${order}`) as Promise<Row[]>;

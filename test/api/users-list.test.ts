@@ -75,3 +75,35 @@ describe("listing users", () => {
     expect(Object.keys(answer.body.errors).sort()).toEqual(["is_active", "ordering", "page"]);
   });
 });
+
+describe("a person in several organizations", () => {
+  let api: TestApi;
+
+  beforeAll(async () => {
+    api = await openTestApi();
+  });
+  afterAll(() => api.close());
+
+  it("stands in each list once, with what that organization knows", async () => {
+    const [first, second] = await Promise.all(
+      ["USER", "VIEWER"].map(async (role, index) => {
+        const { token } = await makeIntegration(api, await makeOrganization(api));
+        const body = { email: "mo@example.org", first_name: `Name ${index}`, phone_number: String(index), role };
+        const made = await api.call("POST", "/api/v1/auth/users/", { token, body });
+        expect(made.status).toBe(201);
+        return { token, id: made.body.id as string };
+      }),
+    );
+    for (const [index, { token }] of [first!, second!].entries()) {
+      for (const ordering of ["email", "-created_at", "role", "first_name"]) {
+        const { body } = await api.call("GET", `/api/v1/auth/users/?ordering=${ordering}`, { token });
+        expect(body.results.map((user: { first_name: string }) => user.first_name)).toEqual([`Name ${index}`]);
+        expect(body.count).toBe(1);
+      }
+    }
+    expect((await api.call("DELETE", `/api/v1/auth/users/${second!.id}/`, { token: second!.token })).status).toBe(204);
+    const left = await api.call("GET", "/api/v1/auth/users/", { token: first!.token });
+    expect(left.body.results).toMatchObject([{ first_name: "Name 0", is_active: true }]);
+    expect((await api.call("GET", "/api/v1/auth/users/", { token: second!.token })).body.results).toEqual([]);
+  });
+});
