@@ -147,6 +147,8 @@ create table invitations (
   first_name text not null,
   last_name text not null,
   token_hash bytea not null unique,
+  -- The mailed link leads to a page of the partner, which then knows the token: it must not set a person's password.
+  is_partner_link boolean not null,
   -- The target of a share; private, never in an answer.
   device_id uuid references devices,
   invited_by uuid references users,

@@ -79,7 +79,13 @@ describe("a crash between any two statements", () => {
   }
 
   const share = (email: string) => (tx: Tx) =>
-    shareDevice(tx, identity, { device, email, firstName: "", lastName: "", linkBase }, actor(), api.clock.now());
+    shareDevice(
+      tx,
+      identity,
+      { device, email, firstName: "", lastName: "", linkBase, isPartnerLink: false },
+      actor(),
+      api.clock.now(),
+    );
 
   it("leaves all or nothing of a share with a stranger", async () => {
     expect(await survive(share("stranger@example.org"))).toBeGreaterThan(6);

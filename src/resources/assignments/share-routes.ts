@@ -89,6 +89,7 @@ export const shareRoutes = (): Route[] => [
         firstName: body.first_name ?? "",
         lastName: body.last_name ?? "",
         linkBase: body.link_base ?? link("/console/accept"),
+        isPartnerLink: principal.kind === "partner" && body.link_base != null,
       };
       const shared = await transaction((tx) => shareDevice(tx, principal.organization, input, actor, now));
       return answer(statuses[shared.kind], toShareResult(shared));

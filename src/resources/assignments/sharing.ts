@@ -14,6 +14,7 @@ export interface ShareInput {
   firstName: string;
   lastName: string;
   linkBase: string;
+  isPartnerLink: boolean;
 }
 
 export type Shared =

@@ -20,7 +20,10 @@ export interface PersonTarget extends InvitationTarget {
   is_member: boolean;
 }
 
-/** Undefined also when the device of a share is gone: then there is nothing left to accept. */
+/**
+ * Undefined also when the device of a share is gone: then there is nothing left to accept. A link that led to a partner's page
+ * proves nothing here, because the partner has seen its token: such an invitation is accepted by the partner's server.
+ */
 export const findPersonTarget = (db: Db, token: string, now: Date): Promise<PersonTarget | undefined> =>
   db.maybeOne<PersonTarget>(sql`
     select i.id, i.organization_id, i.kind, i.email, i.role, i.first_name, i.last_name, i.device_id, i.token_hash,
@@ -31,7 +34,7 @@ export const findPersonTarget = (db: Db, token: string, now: Date): Promise<Pers
     from ${invitationTables}
     join organizations o on o.id = i.organization_id
     left join users u on u.email = i.email
-    where i.token_hash = ${hashSecret(token)} and i.deleted_at is null
+    where i.token_hash = ${hashSecret(token)} and i.deleted_at is null and not i.is_partner_link
       and (i.device_id is null or exists (select from devices d where d.id = i.device_id and d.deleted_at is null))`);
 
 export interface PersonAcceptance {

@@ -25,6 +25,8 @@ interface Mailing {
   kind: "share" | "member";
   email: string;
   linkBase: string;
+  /** The link leads to a page of the partner, not to ours. */
+  isPartnerLink: boolean;
   deviceName: string;
 }
 
@@ -74,10 +76,10 @@ async function insertInvitation(
   const id = newUuid();
   const { tokenHash, mailId } = await mailToken(tx, organization, input, actor, now);
   await tx.run`
-    insert into invitations (id, organization_id, email, kind, status, role, first_name, last_name, token_hash, device_id,
-      invited_by, mail_id, mailed_at, search, created_at, updated_at, expires_at)
+    insert into invitations (id, organization_id, email, kind, status, role, first_name, last_name, token_hash, is_partner_link,
+      device_id, invited_by, mail_id, mailed_at, search, created_at, updated_at, expires_at)
     values (${id}, ${organization.id}, ${email}, ${kind}, ${invitationStatuses.pending}, ${roleNumbers[role]},
-      ${input.firstName}, ${input.lastName}, ${tokenHash}, ${input.deviceId},
+      ${input.firstName}, ${input.lastName}, ${tokenHash}, ${input.isPartnerLink}, ${input.deviceId},
       ${actor.by.type === "users" ? actor.by.id : null}, ${mailId}, ${now}, ${searchText([email])}, ${now}, ${now},
       ${expiryFrom(now)})`;
   const made = { email, kind, role, status: invitationStatuses.pending, expires_at: expiryFrom(now).toISOString() };
@@ -91,6 +93,7 @@ export interface DeviceInvitation {
   firstName: string;
   lastName: string;
   linkBase: string;
+  isPartnerLink: boolean;
 }
 
 interface PendingRow {
@@ -107,11 +110,11 @@ interface PendingRow {
 export async function inviteToDevice(
   tx: Tx,
   organization: OrganizationIdentity,
-  { device, email, firstName, lastName, linkBase }: DeviceInvitation,
+  { device, email, firstName, lastName, linkBase, isPartnerLink }: DeviceInvitation,
   actor: Actor,
   now: Date,
 ): Promise<InvitationRow> {
-  const mailing = { kind: "share", email, linkBase, deviceName: device.name } as const;
+  const mailing = { kind: "share", email, linkBase, isPartnerLink, deviceName: device.name } as const;
   const pending = await tx.maybeOne<PendingRow>`
     select id, mailed_at, expires_at from invitations
     where organization_id = ${organization.id} and kind = 'share' and email = ${email} and device_id = ${device.id}
@@ -130,7 +133,8 @@ export async function inviteToDevice(
   if (now.getTime() - pending.mailed_at.getTime() >= mailIntervalMs) {
     const { tokenHash, mailId } = await mailToken(tx, organization, mailing, actor, now);
     await tx.run`
-      update invitations set token_hash = ${tokenHash}, mail_id = ${mailId}, mailed_at = ${now}
+      update invitations set token_hash = ${tokenHash}, is_partner_link = ${isPartnerLink}, mail_id = ${mailId},
+        mailed_at = ${now}
       where organization_id = ${organization.id} and id = ${pending.id}`;
     changes.mailed_at = [pending.mailed_at.toISOString(), now.toISOString()];
   }
@@ -163,6 +167,7 @@ export async function inviteMember(
     kind: "member",
     email,
     linkBase,
+    isPartnerLink: false,
     deviceName: "",
     role,
     firstName: "",
