@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from "fastify";
 import { registerConsoleApi } from "./console/console-routes.ts";
 import type { Database } from "./db/database.ts";
@@ -72,10 +73,12 @@ export function buildApp(options: AppOptions): FastifyInstance {
   const app = fastify({
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 20_000 },
     exposeHeadRoutes: false,
     trustProxy: options.trustProxy.length > 0 ? [...options.trustProxy] : false,
     requestTimeout: 30_000,
+    http: { requireHostHeader: false },
+    clientErrorHandler: (error, socket) => refuseUnreadable(error, socket, clock),
     keepAliveTimeout: 65_000,
     genReqId: (request) => requestId(request.headers["x-request-id"], clock),
     frameworkErrors: (_error, request, reply) => {
@@ -103,6 +106,11 @@ export function buildApp(options: AppOptions): FastifyInstance {
 
   app.addHook("onRequest", (request, reply, done) => {
     reply.headers(baseHeaders(request.id));
+    // The framework would answer a malformed media type by itself, before object and caller are looked at.
+    const type = request.headers["content-type"];
+    if (type !== undefined && !/^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+ *(;.*)?$/.test(type)) {
+      request.headers["content-type"] = "application/x-malformed";
+    }
     done();
   });
   observe(app, options);
@@ -153,6 +161,30 @@ function requestId(header: string | string[] | undefined, clock: Clock): string 
   return typeof header === "string" && /^[A-Za-z0-9._-]{1,128}$/.test(header) ? header : uuidV7(clock.nowMs());
 }
 
+/** What the parser of HTTP itself refuses never becomes a request; its answer looks like every other. */
+function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket, clock: Clock): void {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const isTooLarge = error.code === "HPE_HEADER_OVERFLOW";
+  const id = uuidV7(clock.nowMs());
+  const body = JSON.stringify({
+    code: isTooLarge ? "payload_too_large" : "parse_error",
+    detail: isTooLarge ? "The address or the headers are too long." : "The request is not valid HTTP.",
+    request_id: id,
+  });
+  const status = isTooLarge ? "431 Request Header Fields Too Large" : "400 Bad Request";
+  const headers = {
+    ...baseHeaders(id),
+    "content-type": jsonType,
+    "content-length": Buffer.byteLength(body),
+    connection: "close",
+  };
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status}\r\n${head.join("")}\r\n${body}`);
+}
+
 /**
  * On every answer. Nothing here is meant for browsers of other sites, so no CORS header is ever sent; the policy forbids frames
  * and everything else, and pages replace it by their own.
@@ -186,7 +218,11 @@ function observe(app: FastifyInstance, { metrics, log }: AppOptions): void {
     }
     series.count();
     series.observe(ms / 1000);
-    log.info({ request_id: request.id, route, method, status, ms: Math.round(ms * 10) / 10 }, "request");
+    // Successes are counted; a line for each would cost a sixth of the answer.
+    const level = status < 400 ? "debug" : "info";
+    if (log.isLevelEnabled(level)) {
+      log[level]({ request_id: request.id, route, method, status, ms: Math.round(ms * 10) / 10 }, "request");
+    }
     done();
   });
 }

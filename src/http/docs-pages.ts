@@ -61,7 +61,8 @@ const redocStart = `Redoc.init("${root}/?format=json", { hideLoading: true, disa
 /** The description as YAML and JSON, Swagger UI and ReDoc. None of them needs a token. */
 export function registerDocs(app: FastifyInstance, description: Record<string, unknown>): void {
   const json = JSON.stringify(description);
-  const yaml = stringify(description, { aliasDuplicateObjects: false });
+  // Readers of YAML 1.1 take an unquoted date for a date; written for them, everything is what it is in JSON.
+  const yaml = stringify(description, { aliasDuplicateObjects: false, version: "1.1" });
 
   app.get<{ Querystring: { format?: string } }>(`${root}/`, async (request, reply) => {
     switch (request.query.format ?? "yaml") {

@@ -1,27 +1,22 @@
 import type { TSchema } from "@sinclair/typebox";
 import type { Ajv } from "ajv";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Database, Db, Tx } from "../db/database.ts";
+import type { Database, Tx } from "../db/database.ts";
 import type { Clock } from "../lib/clock.ts";
-import { notFound, throttled } from "../lib/errors.ts";
-import { isImei, isUuid } from "../lib/ids.ts";
+import { throttled } from "../lib/errors.ts";
 import type { RawBody } from "../lib/raw-body.ts";
 import type { Authenticator } from "./authenticate.ts";
 import { readJson } from "./body.ts";
+import { CallContext, pathOf } from "./call-context.ts";
 import { passGates } from "./gates.ts";
 import { answerOnce, hashOfValue, readIdempotencyKey } from "./idempotency.ts";
-import type { ListPage } from "./list-results.ts";
-import { parseListQuery, parseParams } from "./lists.ts";
 import { literalSegments } from "./literal-segments.ts";
-import { actorOf, type Principal } from "./principal.ts";
+import type { Principal } from "./principal.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 import { personPolicies, type RateDecision, type RatePolicy, rateHeaders } from "./rate-limit-window.ts";
-import type { Answer, LoadContext, PathParam, Route, RouteContext } from "./route.ts";
+import type { Answer, Route } from "./route.ts";
 import { collectNamed } from "./schemas.ts";
 import { type BodyCheck, compileBody, makeValidator } from "./validation.ts";
-
-type Query = Readonly<Record<never, never>>;
-type Load = LoadContext<Query, Query>;
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -66,7 +61,8 @@ export function registerRoutes(app: FastifyInstance, routes: readonly Route[], o
   }
 
   app.addHook("onRequest", async (request, reply) => {
-    if (!isApiPath(request.url)) return;
+    // What the router found counts, however the address was written.
+    if (!request.routeOptions.config.route && !isApiPath(request.url)) return;
     const header = request.headers.authorization;
     const principal = options.authenticator.remembered(header) ?? (await options.authenticator.authenticate(header));
     const taken = options.rateLimiter.take(principal.id, policiesOf(principal));
@@ -80,13 +76,22 @@ export function registerRoutes(app: FastifyInstance, routes: readonly Route[], o
       url: route.path,
       config: { route },
       schema: { response: serializers(route) },
-      handler: (request, reply) => run(request, reply, request.principal as Principal),
+      handler: (request, reply) => {
+        if (!request.principal) throw new Error("a call came past the gates");
+        return run(request, reply, request.principal);
+      },
     });
   }
 }
 
-export const isApiPath = (url: string): boolean =>
-  url.startsWith(apiRoot) && /^(\/|\?|#|$)/.test(url.slice(apiRoot.length));
+/** The path as the router sees it: an address may come in absolute form, and letters of it percent-encoded. */
+export function isApiPath(url: string): boolean {
+  if (url.startsWith("/api/v1/")) return true;
+  const decoded = pathOf(url).replace(/%([0-7][0-9a-f])/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  return decoded.startsWith(`${apiRoot}/`);
+}
 
 const policiesOf = (principal: Principal): readonly RatePolicy[] =>
   principal.kind === "person" ? personPolicies : principal.partner.ratePolicies;
@@ -100,23 +105,6 @@ const serializers = (route: Route): Record<string, TSchema> =>
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-const wellFormed: Record<PathParam, (text: string) => boolean> = {
-  uuid: isUuid,
-  imei: isImei,
-  integer: (text) => /^\d{1,15}$/.test(text),
-  slug: (text) => /^[A-Za-z0-9_-]{1,100}$/.test(text),
-};
-
-function readParams(route: Route, given: Readonly<Record<string, string>>): Record<string, string> {
-  const params: Record<string, string> = {};
-  for (const [name, kind] of Object.entries(route.params ?? {})) {
-    const text = given[name] ?? "";
-    if (!wellFormed[kind](text)) throw notFound();
-    params[name] = kind === "uuid" ? text.toLowerCase() : text;
-  }
-  return params;
-}
-
 type Runner = (request: FastifyRequest, reply: FastifyReply, principal: Principal) => Promise<unknown>;
 
 function makeRunner(route: Route, validator: Ajv, options: KernelOptions): Runner {
@@ -125,47 +113,20 @@ function makeRunner(route: Route, validator: Ajv, options: KernelOptions): Runne
   const constants = route.isConstant ? new Map<string, string>() : undefined;
 
   /** Steps 8 to 10: object, body, state. */
-  async function perform(
-    load: Load,
-    transaction: RouteContext<unknown, Query, Query, unknown>["transaction"],
-    request: FastifyRequest,
-  ): Promise<Answer> {
-    const object = route.load ? await route.load(load) : undefined;
-    const given = checkBody ? readJson(request.body as RawBody | undefined) : undefined;
-    if (route.precheck && isRecord(given)) await route.precheck(given, load);
-    const body = checkBody?.(given);
-    const path = pathOf(request.url);
-    return route.handle({
-      ...load,
-      body,
-      object,
-      transaction,
-      page: (page, toItem) => pageAnswer(page, toItem, options.baseUrl() + path, request.query as RawQuery),
-    });
+  async function perform(context: CallContext): Promise<Answer> {
+    if (route.load) context.object = await route.load(context);
+    const given = checkBody ? readJson(context.request.body as RawBody | undefined) : undefined;
+    if (route.precheck && isRecord(given)) await route.precheck(given, context);
+    context.body = checkBody?.(given);
+    return route.handle(context);
   }
 
   return async (request, reply, principal) => {
-    const context = (on: Db): Load => ({
-      principal,
-      organizationId: principal.organization.id,
-      actor: actorOf(principal, request.id, request.ip),
-      params: readParams(route, request.params as Record<string, string>),
-      query: () => parseParams(route.query ?? {}, lastValues(request.query)),
-      list: () => {
-        if (!route.list) throw new Error(`${route.operationId} is not a list`);
-        return parseListQuery(route.list, lastValues(request.query));
-      },
-      now: clock.now(),
-      requestId: request.id,
-      db: on,
-      link: (target) => options.baseUrl() + target,
-    });
-
     const constant = constants?.get(request.url);
     if (constant !== undefined) return reply.header("content-type", jsonType).send(constant);
     const key = route.isIdempotent ? readIdempotencyKey(request.headers["idempotency-key"]) : undefined;
     if (key === undefined) {
-      const answer = await perform(context(db), (work) => db.transaction(work), request);
+      const answer = await perform(new CallContext(route, request, principal, options, undefined));
       return constants ? sendAndKeep(constants, request.url, reply, answer) : send(reply, answer);
     }
 
@@ -176,7 +137,7 @@ function makeRunner(route: Route, validator: Ajv, options: KernelOptions): Runne
       key,
     };
     const once = await answerOnce(db, scope, bodyHash(request), clock.now(), request.id, async (tx: Tx) => {
-      const answer = await perform(context(tx), (work) => work(tx), request);
+      const answer = await perform(new CallContext(route, request, principal, options, tx));
       reply.code(answer.status);
       return {
         status: answer.status,
@@ -216,35 +177,4 @@ function send(reply: FastifyReply, answer: Answer): FastifyReply {
   reply.code(answer.status);
   if (answer.headers) reply.headers(answer.headers);
   return reply.send(answer.body);
-}
-
-const pathOf = (url: string): string => {
-  const path = url.split("?", 1)[0] as string;
-  return path.endsWith("/") ? path : `${path}/`;
-};
-
-type RawQuery = Readonly<Record<string, string | string[]>>;
-
-/** Of a repeated parameter the last one counts. */
-function lastValues(query: unknown): Record<string, string> {
-  const values: Record<string, string> = {};
-  for (const [name, value] of Object.entries(query as RawQuery)) {
-    values[name] = (Array.isArray(value) ? value.at(-1) : value) ?? "";
-  }
-  return values;
-}
-
-function pageAnswer<Row, Item>(
-  page: ListPage<Row>,
-  toItem: (row: Row) => Item,
-  address: string,
-  query: RawQuery,
-): Answer {
-  const link = (changed: Record<string, string> | null): string | null => {
-    if (!changed) return null;
-    const params = new URLSearchParams(Object.entries({ ...lastValues(query), ...changed }));
-    return `${address}?${params}`;
-  };
-  const body = { next: link(page.next), previous: link(page.previous), results: page.rows.map(toItem) };
-  return { status: 200, body: page.count === undefined ? body : { count: page.count, ...body } };
 }

@@ -3,7 +3,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import { type FieldErrors, validationError } from "../lib/errors.ts";
 import { isUuid } from "../lib/ids.ts";
 import { parseDateTime } from "./query-params.ts";
-import { collectNamed } from "./schemas.ts";
+import { collectNamed, refTarget } from "./schemas.ts";
 
 const maxReportedErrors = 50;
 
@@ -30,16 +30,21 @@ export function compileBody<T extends TSchema>(ajv: Ajv, schema: T): BodyCheck<S
   for (const [name, named] of collectNamed([schema]))
     if (!ajv.getSchema(name) && named !== schema) ajv.addSchema(named);
   const validate: ValidateFunction = ajv.compile(schema);
+  const { [refTarget]: target = schema } = schema as TSchema & { [refTarget]?: TSchema };
+  const known = new Set(Object.keys((target.properties as object | undefined) ?? {}));
   return (body) => {
-    const unstorable = textErrors(body);
+    const unstorable = textErrors(body, known);
     if (unstorable) throw validationError(unstorable);
     if (!validate(body)) throw validationError(fieldErrors(validate.errors ?? []));
     return body as Static<T>;
   };
 }
 
-/** PostgreSQL cannot store U+0000 nor half a surrogate pair; they are refused at the door instead of deep in a store. */
-function textErrors(body: unknown): FieldErrors | undefined {
+/**
+ * PostgreSQL cannot store U+0000 nor half a surrogate pair; they are refused at the door instead of deep in a store. Fields that
+ * the schema does not know are ignored, whatever is in them.
+ */
+function textErrors(body: unknown, known: ReadonlySet<string>): FieldErrors | undefined {
   const errors: FieldErrors = {};
   const check = (text: string, path: string): void => {
     if (text.includes("\0")) errors[path || "non_field_errors"] = ["Null characters are not allowed."];
@@ -55,7 +60,8 @@ function textErrors(body: unknown): FieldErrors | undefined {
       }
     }
   };
-  visit(body, "");
+  if (typeof body !== "object" || body === null || Array.isArray(body)) visit(body, "");
+  else for (const [key, item] of Object.entries(body)) if (known.has(key)) visit(item, key);
   return Object.keys(errors).length > 0 ? errors : undefined;
 }
 

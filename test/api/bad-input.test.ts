@@ -132,6 +132,27 @@ describe("bad input", () => {
     }
   });
 
+  it("as a media type is 415 on the API, and invalid_request on the token endpoints", async () => {
+    for (const type of ["x", "/", ";", "application/json, text/plain", "text/plain"]) {
+      const headers = { "content-type": type };
+      const body = JSON.stringify({ email: "a@example.org" });
+      const answer = await api.call("POST", "/api/v1/auth/users/", { token: integration.token, body, headers });
+      expect([type, answer.status, answer.body.code]).toEqual([type, 415, "unsupported_media_type"]);
+      const oauth = await api.call("POST", "/o/token/", { body: "grant_type=client_credentials", headers });
+      expect([type, oauth.status, oauth.body.error]).toEqual([type, 400, "invalid_request"]);
+    }
+  });
+
+  it("in fields that nobody reads is ignored", async () => {
+    const body = '{"email":"ignored@example.org","foo":"\\u0000","bar":"\\ud800","__proto__":{"x":1}}';
+    const headers = { "content-type": "application/json" };
+    const answer = await api.call("POST", "/api/v1/auth/users/", { token: integration.token, body, headers });
+    expect(answer.status).toBe(201);
+    const device = '{"uid":"490154203237599","device_model_slug":"iw-h10","metadata":{"__proto__":{"a":1}}}';
+    const made = await api.call("POST", "/api/v1/devices/", { token: integration.token, body: device, headers });
+    expect([made.status, made.text]).toEqual([201, expect.stringContaining('"metadata":{"__proto__":{"a":1}}')]);
+  });
+
   it("as random queries never makes a server error", async () => {
     const lists = operations.filter(({ method, path }) => method === "GET" && !path.includes("{"));
     await fc.assert(

@@ -1,3 +1,5 @@
+import { type AddressInfo, connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openTestApi, type TestApi } from "../support/api.ts";
 import {
@@ -8,6 +10,16 @@ import {
   type TestIntegration,
   type TestOrganization,
 } from "../support/world.ts";
+
+/** Over a real socket: a client library would tidy the address up. */
+async function rawCall({ app }: TestApi, target: string, token?: string): Promise<{ status: number }> {
+  if (!app.server.listening) await app.listen({ port: 0, host: "127.0.0.1" });
+  const { port } = app.server.address() as AddressInfo;
+  const socket = connect(port, "127.0.0.1");
+  const authorization = token === undefined ? "" : `Authorization: Bearer ${token}\r\n`;
+  socket.write(`GET ${target} HTTP/1.1\r\nHost: vigil.example\r\n${authorization}Connection: close\r\n\r\n`);
+  return { status: Number((await text(socket)).slice(9, 12)) };
+}
 
 describe("the surface", () => {
   let api: TestApi;
@@ -61,6 +73,20 @@ describe("the surface", () => {
       expect(answer.status).toBe(404);
       expect(answer.body).toEqual({ code: "not_found", detail: expect.any(String), request_id: expect.any(String) });
     }
+  });
+
+  it.each(["/%61pi/v1/protocols/", "/api/%761/protocols/", "http://vigil.example/api/v1/protocols/"])(
+    "asks for a token however the address is written: %s",
+    async (path) => {
+      expect((await rawCall(api, path)).status).toBe(401);
+      expect((await rawCall(api, path, integration.token)).status).toBe(200);
+      expect((await rawCall(api, path.replace("protocols", "nothing"), integration.token)).status).toBe(403);
+    },
+  );
+
+  it("answers an endless id as an object that does not exist", async () => {
+    const answer = await api.call("GET", `/api/v1/devices/${"4".repeat(3000)}/`, { token: integration.token });
+    expect([answer.status, answer.body.code]).toEqual([404, "not_found"]);
   });
 
   it("takes a path with and without its trailing slash, without a redirect", async () => {
