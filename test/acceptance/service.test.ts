@@ -1,5 +1,7 @@
 import { readFileSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import * as oauth from "oauth4webapi";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
@@ -28,7 +30,7 @@ describe("the service on an embedded database", () => {
 
   beforeAll(async () => {
     folder = await tempFolder();
-    running = await startVigil(here());
+    running = await startVigil(here(), { VIGIL_LOG_LEVEL: "debug" });
     credentials = await makeCredentials(here());
   });
   afterAll(async () => {
@@ -199,6 +201,24 @@ describe("the service on an external database", () => {
       expect(await oauth.processRevocationResponse(gone)).toBeUndefined();
       expect(await status(`${http}/api/v1/organizations/self/`, grant.access_token)).toBe(401);
     }
+  });
+
+  it("answers what is no HTTP in its own shape, with a request id", async () => {
+    running.push(await startVigil([], { DATABASE_URL: database.url }));
+    const { port } = new URL(running[0]?.http as string);
+    for (const [request, status] of [
+      ["FOO / HTTP/1.1\r\nHost: a\r\n\r\n", 400],
+      [`GET /${"a".repeat(80_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 431],
+    ] as const) {
+      const socket = connect(Number(port), "127.0.0.1");
+      socket.write(request);
+      const [head, body] = (await text(socket)).split("\r\n\r\n") as [string, string];
+      expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+      expect(JSON.parse(body).request_id).toBe(/x-request-id: (\S+)/i.exec(head)?.[1]);
+    }
+    const socket = connect(Number(port), "127.0.0.1");
+    socket.write("GET /api/v1/protocols/ HTTP/1.1\r\nConnection: close\r\n\r\n");
+    expect(await text(socket)).toMatch(/^HTTP\/1.1 401 /);
   });
 
   it("says in one line that the server cannot be reached, without the password", async () => {

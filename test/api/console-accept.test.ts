@@ -51,6 +51,26 @@ describe("accepting in the browser", () => {
   };
   const read = async (id: string) => (await api.call("GET", `${collection}${id}/`, { token })).body;
 
+  it("is not for links that led to a partner's page: the partner has seen the token", async () => {
+    const partner = await makeIntegration(api, organization, { linkHosts: ["app.partner.example"] });
+    const { uid } = await makeDevice(api, organization);
+    const email = newEmail();
+    const elsewhere = await makeIntegration(api, await makeOrganization(api));
+    await api.call("POST", "/api/v1/auth/users/", { token: elsewhere.token, body: { email } });
+    const body = { email, link_base: "https://app.partner.example/accept" };
+    expect((await api.call("POST", `/api/v1/devices/${uid}/share/`, { token: partner.token, body })).status).toBe(202);
+    const { token: mailed } = await readMail(api, email);
+    expect((await open(mailed)).statusCode).toBe(404);
+    expect((await accept({ token: mailed, password })).status).toBe(404);
+    const users = await api.call("GET", `/api/v1/auth/users/?search=${email}`, { token: elsewhere.token });
+    expect(users.body.results).toMatchObject([{ portal_active: false }]);
+    const served = await api.call("POST", `${collection}server-accept/`, {
+      token: partner.token,
+      body: { token: mailed },
+    });
+    expect(served.status).toBe(200);
+  });
+
   it("lets a new person choose a password and see the device", async () => {
     const email = newEmail();
     const device = await makeDevice(api, organization);
