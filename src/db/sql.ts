@@ -4,21 +4,12 @@ import { createHash } from "node:crypto";
 export class Sql {
   readonly strings: readonly string[];
   readonly values: readonly unknown[];
-  /** Planned anew for the values of each call; see plannedEachTime. */
-  readonly isPlannedEachTime: boolean;
 
-  constructor(strings: readonly string[], values: readonly unknown[], isPlannedEachTime = false) {
+  constructor(strings: readonly string[], values: readonly unknown[]) {
     this.strings = strings;
     this.values = values;
-    this.isPlannedEachTime = isPlannedEachTime;
   }
 }
-
-/**
- * For a short read of a table with many partitions: a plan that is kept locks every partition before it leaves out those that
- * the values rule out, one made for the values never touches them.
- */
-export const plannedEachTime = ({ strings, values }: Sql): Sql => new Sql(strings, values, true);
 
 export function sql(strings: TemplateStringsArray, ...values: readonly unknown[]): Sql {
   return new Sql(strings, values);
@@ -76,7 +67,7 @@ export class StatementNames {
     const values: unknown[] = [];
     flatten(part, texts, values);
     const text = texts.join("");
-    return { name: part.isPlannedEachTime ? undefined : this.#nameOf(text), text, values };
+    return { name: this.#nameOf(text), text, values };
   }
 
   #nameOf(text: string): string | undefined {

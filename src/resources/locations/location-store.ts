@@ -1,5 +1,5 @@
 import type { Db } from "../../db/database.ts";
-import { allOf, plannedEachTime, sql } from "../../db/sql.ts";
+import { allOf, sql } from "../../db/sql.ts";
 import type { ListPage } from "../../http/list-results.ts";
 import { defineList, type ListQuery } from "../../http/lists.ts";
 import { booleanParam, choicesParam } from "../../http/query-params.ts";
@@ -42,11 +42,9 @@ export const findLatestLocation = (db: Db, owner: HistoryOwner): Promise<Locatio
     owner.last_seen_at ?? undefined,
     "down",
     (bound) =>
-      db.maybeOne<LocationRow>(
-        plannedEachTime(sql`
-          select ${columns} from locations h where ${allOf([ownedBy(owner), sql`h.is_valid`, ...bound])}
-          order by h.ts desc, h.id desc limit 1`),
-      ),
+      db.maybeOne<LocationRow>(sql`
+        select ${columns} from locations h where ${allOf([ownedBy(owner), sql`h.is_valid`, ...bound])}
+        order by h.ts desc, h.id desc limit 1`),
     (row) => row !== undefined,
   );
 
