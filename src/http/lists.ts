@@ -1,4 +1,4 @@
-import { invalidCursor, validationError } from "../lib/errors.ts";
+import { ApiError, invalidCursor, validationError } from "../lib/errors.ts";
 import { type ParsedQuery, type QueryParams, QueryValueError } from "./query-params.ts";
 
 /** What a list offers. One mechanism serves every resource: page lists with a count, cursor lists without. */
@@ -83,7 +83,8 @@ export function parseListQuery<F extends QueryParams>(spec: ListSpec<F>, raw: Ra
   try {
     filters = parseParams(spec.filters, raw);
   } catch (error) {
-    Object.assign(common, (error as { extra?: { errors?: Record<string, string[]> } }).extra?.errors ?? {});
+    if (!(error instanceof ApiError)) throw error;
+    Object.assign(common, error.extra.errors);
   }
   if (Object.keys(common).length > 0) throw validationError(common);
   const cursor = spec.kind === "cursor" && raw.cursor !== undefined ? decodeCursor(raw.cursor, ordering) : undefined;

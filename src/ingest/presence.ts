@@ -26,6 +26,6 @@ export async function sweepSilentDevices(db: Database, clock: Clock, offlineAfte
   }
 }
 
-/** Rows that only a retry of the last minutes could ask for. */
+/** Rows that only a retry of a batch could ask for. */
 export const deleteOldBatches = (db: Database, before: Date): Promise<number> =>
   db.run`delete from ingest_batches where committed_at < ${before}`;

@@ -20,10 +20,7 @@ export function uuidV7(nowMs: number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
 }
 
-/** The same as its 16 bytes, for binary writes. */
-export const uuidV7Bytes = (nowMs: number): Buffer => asUuidV7(randomBytes(16), nowMs);
-
-/** Makes many: one call of the random generator for all of a batch, which otherwise costs more than all else in an id. */
+/** Makes many, as their 16 bytes for binary writes: one call of the random generator for all of a batch, which otherwise costs more than all else in an id. */
 export function makeUuidV7Source(poolSize = 256): (nowMs: number) => Buffer {
   let pool = Buffer.alloc(0);
   return (nowMs) => {
