@@ -10,6 +10,7 @@ import { openEmbeddedServer } from "./db/embedded-server.ts";
 import { Listener } from "./db/listener.ts";
 import { migrate } from "./db/migrate.ts";
 import { maintainPartitions, type PartitionedTable, pruneDefaults } from "./db/partitions.ts";
+import { deviceServices } from "./gateway/device-services.ts";
 import { type Gateway, type GatewayOptions, startGateway } from "./gateway/gateway.ts";
 import { deleteOldIdempotencyKeys } from "./http/idempotency.ts";
 import { RateLimiter } from "./http/rate-limit.ts";
@@ -50,6 +51,7 @@ export interface RunningService {
  * lie at most 30 days back; the days of ingest_frames are those of devices' own clocks, which may say anything.
  */
 export const partitionedTables: readonly PartitionedTable[] = [
+  { table: "outbound_events", by: "uuid7", spanDays: 1, spansBehind: 1, spansAhead: 3, retentionDays: 31 },
   { table: "locations", by: "time", spanDays: 7, spansBehind: 5, spansAhead: 2 },
   { table: "telemetry", by: "time", spanDays: 7, spansBehind: 5, spansAhead: 2 },
   {
@@ -193,6 +195,7 @@ function openGateway(config: Config, carrierName: CarrierName, parts: GatewayPar
   return startGateway({
     ...parts,
     codecs: [iwCodec(), watchCodec()],
+    ...deviceServices(config),
     host: config.gatewayHost,
     port: config.gatewayPort,
     dedicatedPorts: config.gatewayPorts,

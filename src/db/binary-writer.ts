@@ -52,7 +52,8 @@ export class BinaryWriter {
     return this.rawInt32(-1);
   }
 
-  uuid(bytes: Buffer): this {
+  uuid(bytes: Buffer | null): this {
+    if (bytes === null) return this.null();
     if (bytes.length !== 16) throw new RangeError("a uuid has 16 bytes");
     return this.rawInt32(16).raw(bytes);
   }

@@ -2,15 +2,18 @@ import type { Socket } from "node:net";
 import {
   type Codec,
   type DecodedFrame,
+  type Downlink,
   type Session,
   type SessionDevice,
   UnsupportedDownlink,
 } from "../codecs/codec.ts";
-import type { DeviceTrack } from "../ingest/device-memory.ts";
+import type { TrackerMessage } from "../codecs/tracker-message.ts";
+import type { DeviceTrack, IngestDevice } from "../ingest/device-memory.ts";
 import type { Ingest } from "../ingest/ingest.ts";
 import type { Outcome, Packet, PacketOwner } from "../ingest/packet.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
+import type { DeviceLink } from "./downlink.ts";
 import type { GatewayLimits } from "./gateway-limits.ts";
 import type { CloseReason, GatewayMetrics } from "./gateway-metrics.ts";
 import { recognize } from "./recognition.ts";
@@ -31,11 +34,17 @@ export interface ConnectionHost {
   admit(connection: Connection, protocol: string, wireId: string): Promise<Admission | undefined>;
   /** The connection is the device's from now on, and an older one of this process is closed; false: there is a newer one. */
   opened(connection: Connection, track: DeviceTrack): boolean;
+  /** The login is stored and answered. */
+  ready(connection: Connection): void;
+  /** What the device said is stored and answered. */
+  heard(connection: Connection, messages: readonly TrackerMessage[]): void;
   gone(connection: Connection): void;
 }
 
 export interface Admission {
   device: SessionDevice;
+  modelSlug: string;
+  outstandingSerials: Set<string>;
   track: DeviceTrack;
 }
 
@@ -45,14 +54,18 @@ export interface Admission {
 type State = "recognizing" | "awaiting_login" | "resolving" | "open" | "closing" | "closed";
 
 const emptyBuffer = Buffer.alloc(0);
+/** Shared by connections that no device has logged in on, so that they stay small. */
+const noSerials = new Set<string>();
 
 /**
  * One socket: bytes to frames, frames to ingest, answers back in order and only after the commit. Time limits are looked after
  * by the gateway's sweep and the socket's listeners are shared functions, so that an idle device costs few bytes.
  */
-export class Connection implements PacketOwner {
+export class Connection implements PacketOwner, DeviceLink {
   state: State = "recognizing";
   track: DeviceTrack | undefined;
+  modelSlug = "";
+  outstandingSerials: Set<string> = noSerials;
   readonly remoteAddr: string;
   readonly #host: ConnectionHost;
   readonly #socket: Socket;
@@ -83,6 +96,37 @@ export class Connection implements PacketOwner {
 
   get protocol(): string {
     return this.#codec?.protocol ?? "unknown";
+  }
+
+  get device(): IngestDevice {
+    return (this.track as DeviceTrack).device;
+  }
+
+  get epoch(): number {
+    return (this.track as DeviceTrack).epoch;
+  }
+
+  get isOpen(): boolean {
+    return this.state === "open" && this.track?.isOver === false;
+  }
+
+  encode(downlink: Downlink): Buffer[] {
+    const session = this.#session as Session;
+    session.nowMs = this.#host.clock.nowMs();
+    return (this.#codec as Codec).encode(downlink, session);
+  }
+
+  send(frames: readonly Buffer[]): Promise<boolean> {
+    if (!this.isOpen) return Promise.resolve(false);
+    const sent = new Promise<boolean>((resolve) => {
+      for (const [index, frame] of frames.entries()) {
+        if (index < frames.length - 1) this.#socket.write(frame);
+        else this.#socket.write(frame, (error) => resolve(!error));
+      }
+      if (frames.length === 0) resolve(true);
+    });
+    this.#noteUnread();
+    return sent;
   }
 
   onData(chunk: Buffer): void {
@@ -195,6 +239,8 @@ export class Connection implements PacketOwner {
       return this.close("unknown_device");
     }
     this.track = admission.track;
+    this.modelSlug = admission.modelSlug;
+    this.outstandingSerials = admission.outstandingSerials;
     (this.#session as Session).device = admission.device;
     this.state = "open";
     if (!this.#host.opened(this, admission.track)) return;
@@ -207,8 +253,10 @@ export class Connection implements PacketOwner {
   packetSettled({ frame }: Packet, outcome: Outcome): void {
     this.#waiting--;
     if (this.state === "closed") return;
-    if (outcome === "stored") this.#answer(frame);
-    else if (outcome === "stale") this.destroy("overtaken");
+    if (outcome === "stored") {
+      this.#answer(frame);
+      if (this.isOpen) this.#host.heard(this, frame.messages);
+    } else if (outcome === "stale") this.destroy("overtaken");
     else if (outcome === "lost") this.destroy("shutdown");
     if (this.state === "closing") this.#endIfAnswered();
     else if (this.state === "open") this.updateReading();
@@ -226,16 +274,18 @@ export class Connection implements PacketOwner {
       // Not every protocol sets a clock at login.
       if (!(error instanceof UnsupportedDownlink)) throw error;
     }
+    if (this.isOpen) this.#host.ready(this);
   }
 
   write(bytes: Buffer): void {
-    const { limits } = this.#host;
     if (this.state === "closed") return;
-    if (this.#socket.write(bytes) || this.#unreadSinceMs > 0) {
-      if (this.#socket.writableLength > limits.unreadBytes) this.destroy("slow_reader");
-      return;
-    }
-    this.#unreadSinceMs = performance.now();
+    this.#socket.write(bytes);
+    this.#noteUnread();
+  }
+
+  #noteUnread(): void {
+    if (this.#socket.writableLength > this.#host.limits.unreadBytes) this.destroy("slow_reader");
+    else if (this.#socket.writableNeedDrain && this.#unreadSinceMs === 0) this.#unreadSinceMs = performance.now();
   }
 
   /** Reads only while what was read before finds its way. */

@@ -1,7 +1,9 @@
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import type { Codec, SessionDevice } from "../codecs/codec.ts";
+import type { TrackerMessage } from "../codecs/tracker-message.ts";
 import type { Database } from "../db/database.ts";
 import type { Listener } from "../db/listener.ts";
+import type { BatchStep } from "../ingest/batch-step.ts";
 import type { DeviceTrack } from "../ingest/device-memory.ts";
 import { openTrack } from "../ingest/device-track.ts";
 import { type Ingest, type IngestOptions, makeIngest } from "../ingest/ingest.ts";
@@ -13,6 +15,7 @@ import type { Catalog } from "../resources/catalog/catalog.ts";
 import { findWireDevice } from "../resources/devices/wire-device.ts";
 import { AddressCounts } from "./address-counts.ts";
 import { type Admission, Connection, type ConnectionHost } from "./connection.ts";
+import type { DeviceLink, DownlinkHost, DownlinkLane, MakeDownlinkLane } from "./downlink.ts";
 import { defaultLimits, type GatewayLimits } from "./gateway-limits.ts";
 import { type GatewayMetrics, makeGatewayMetrics } from "./gateway-metrics.ts";
 import { SessionRegistry } from "./session-registry.ts";
@@ -33,6 +36,10 @@ export interface GatewayOptions {
   /** Ports that speak one protocol only. */
   dedicatedPorts: readonly { protocol: string; port: number }[];
   ingest: Pick<IngestOptions, "inFlight" | "carrierName" | "isLocating" | "isGeocoding">;
+  /** What takes part in the transactions of packets. */
+  steps: readonly BatchStep[];
+  /** Who speaks to devices. */
+  downlinks: readonly MakeDownlinkLane[];
   limits?: Partial<GatewayLimits>;
 }
 
@@ -91,6 +98,7 @@ class TcpGateway implements Gateway, ConnectionHost {
   readonly #addresses: AddressCounts;
   readonly #unknown: UnknownDevices;
   readonly #sessions: SessionRegistry;
+  readonly #downlinks: readonly DownlinkLane[];
   readonly #zones = new ZoneOffsets();
   #sweep: NodeJS.Timeout | undefined;
 
@@ -115,6 +123,7 @@ class TcpGateway implements Gateway, ConnectionHost {
       metrics,
       newId: makeUuidV7Source(),
       ranges: metricRanges(catalog),
+      steps: options.steps,
       onSettled: () => this.checkRoom(),
     });
     this.#addresses = new AddressCounts(this.limits);
@@ -123,7 +132,36 @@ class TcpGateway implements Gateway, ConnectionHost {
       const connection = this.#byDevice.get(deviceId);
       if (connection?.track && connection.track.epoch < epoch) connection.destroy("overtaken");
     };
-    this.#sessions = new SessionRegistry({ db, clock, log, listener, nodeId: newUuid(), onOvertaken });
+    const onWoken = (deviceId: string): void => {
+      const link = this.linkOf(deviceId);
+      if (link) for (const lane of this.#downlinks) lane.woken(link);
+    };
+    const nodeId = newUuid();
+    this.#sessions = new SessionRegistry({ db, clock, log, listener, nodeId, onOvertaken, onWoken });
+    const host: DownlinkHost = {
+      db,
+      clock,
+      log,
+      metrics,
+      catalog,
+      nodeId,
+      links: () => this.#byDevice.values(),
+      linkOf: (deviceId) => this.linkOf(deviceId),
+    };
+    this.#downlinks = options.downlinks.map((make) => make(host));
+  }
+
+  linkOf(deviceId: string): DeviceLink | undefined {
+    const connection = this.#byDevice.get(deviceId);
+    return connection?.isOpen ? connection : undefined;
+  }
+
+  ready(connection: Connection): void {
+    for (const lane of this.#downlinks) lane.opened(connection);
+  }
+
+  heard(connection: Connection, messages: readonly TrackerMessage[]): void {
+    for (const lane of this.#downlinks) lane.heard(connection, messages);
   }
 
   async start(): Promise<void> {
@@ -188,15 +226,16 @@ class TcpGateway implements Gateway, ConnectionHost {
     const track = await openTrack(db.point, { id, organizationId, uid, name }, session.epoch, session, nowMs);
     // A socket that has gone meanwhile will not be opened, and nobody else would end its session.
     if (connection.state !== "resolving") this.#sessions.end(id, session.epoch);
+    const outstandingSerials = new Set<string>();
     const device: SessionDevice = {
       imei: uid,
       id: wireId,
       utcOffsetMinutes: this.#zones.minutesAt(found.timezone, nowMs),
       traits: catalog.findModel(found.device_model_slug) ? catalog.traitsOf(found.device_model_slug) : {},
       locale: found.default_locale.slice(0, 2),
-      outstandingSerials: new Set(),
+      outstandingSerials,
     };
-    return { device, track };
+    return { device, track, modelSlug: found.device_model_slug, outstandingSerials };
   }
 
   opened(connection: Connection, track: DeviceTrack): boolean {
@@ -217,6 +256,7 @@ class TcpGateway implements Gateway, ConnectionHost {
     if (!track) return;
     if (this.#byDevice.get(track.device.id) === connection) this.#byDevice.delete(track.device.id);
     this.#sessions.end(track.device.id, track.epoch);
+    for (const lane of this.#downlinks) lane.gone(connection);
   }
 
   /** Stops all reading when too much waits, and takes it up again at the half. */
@@ -239,7 +279,8 @@ class TcpGateway implements Gateway, ConnectionHost {
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
     for (const connection of this.#connections) connection.destroy("shutdown");
-    const ended = await Promise.allSettled([this.#unknown.close(), this.#sessions.close()]);
+    const lanes = this.#downlinks.map((lane) => lane.close());
+    const ended = await Promise.allSettled([...lanes, this.#unknown.close(), this.#sessions.close()]);
     for (const result of ended) {
       if (result.status === "rejected") this.log.warn({ err: result.reason }, "the gateway did not close cleanly");
     }

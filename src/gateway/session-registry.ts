@@ -6,6 +6,7 @@ import type { Logger } from "../lib/logger.ts";
 import {
   type ClaimedSession,
   claimSessions,
+  downlinkChannel,
   endSessions,
   gatewayChannel,
   removeNode,
@@ -26,6 +27,8 @@ export interface SessionRegistryOptions {
   nodeId: string;
   /** Another process, or a change of the device, has raised the epoch. */
   onOvertaken(deviceId: string, epoch: number): void;
+  /** Something was written for a device that this process holds, or did. */
+  onWoken(deviceId: string): void;
 }
 
 interface WaitingClaim {
@@ -51,6 +54,7 @@ export class SessionRegistry {
       const [deviceId = "", epoch] = payload.split(" ");
       options.onOvertaken(deviceId, Number(epoch));
     });
+    options.listener.on(downlinkChannel(options.nodeId), options.onWoken);
   }
 
   async start(): Promise<void> {

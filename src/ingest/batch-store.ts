@@ -1,6 +1,7 @@
 import type { Client } from "pg";
 import { type BinaryWriter, binaryArray } from "../db/binary-writer.ts";
 import { CopyRows } from "../db/copy-in.ts";
+import { uuidBytes } from "../lib/ids.ts";
 import { searchText } from "../lib/search-text.ts";
 import type { DeviceTrack } from "./device-memory.ts";
 import type { BatchRows, StateRow } from "./ingest-rows.ts";
@@ -157,9 +158,8 @@ function copyTelemetry(rows: BatchRows["telemetry"]): CopyRows {
 function copyEvents(rows: BatchRows["events"]): CopyRows {
   const copy = new CopyRows(
     "events",
-    `device_id ts id organization_id event_type severity device_ts title message location data search created_at`.split(
-      " ",
-    ),
+    `device_id ts id organization_id event_type severity device_ts title message fence_id fence_name threshold_id metric_key
+      value location data search created_at`.split(/\s+/),
   );
   for (const row of rows) {
     begin(copy, row.track, row.tsMs, row.id)
@@ -168,6 +168,11 @@ function copyEvents(rows: BatchRows["events"]): CopyRows {
       .timestamptz(row.deviceTimeMs)
       .text(row.title)
       .text(row.message)
+      .uuid(row.fence ? uuidBytes(row.fence.id) : null)
+      .text(row.fence?.name ?? null)
+      .uuid(row.threshold ? uuidBytes(row.threshold.id) : null)
+      .text(row.threshold?.metricKey ?? null)
+      .float8(row.threshold?.value ?? null)
       .jsonb(row.location && JSON.stringify(row.location))
       .jsonb(JSON.stringify(row.data))
       .text(searchText([row.title, row.track.device.uid]))

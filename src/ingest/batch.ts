@@ -1,10 +1,11 @@
 import type { Client } from "pg";
 import { copyAnd } from "../db/copy-in.ts";
 import { newUuid } from "../lib/ids.ts";
+import type { BatchStep, TakenPacket } from "./batch-step.ts";
 import { beginBatch, copiesOf, type FrameKeyRow, insertFrameKeys, markJumps, updateStates } from "./batch-store.ts";
 import type { DeviceMemory, DeviceTrack } from "./device-memory.ts";
 import { DeviceEvaluation, type EvaluateOptions } from "./evaluate.ts";
-import type { BatchRows } from "./ingest-rows.ts";
+import { noRows } from "./ingest-rows.ts";
 import { deviceTimeOf, frameKey, isUnkept, type Packet } from "./packet.ts";
 
 /** Packets that are stored in one transaction, under one id however often it is tried. */
@@ -30,6 +31,11 @@ export class StaleDevices extends Error {
   }
 }
 
+export interface StoreOptions extends EvaluateOptions {
+  /** In this order. */
+  steps: readonly BatchStep[];
+}
+
 export const makeBatch = (packets: readonly Packet[]): Batch => ({ id: newUuid(), packets, pending: undefined });
 
 /**
@@ -39,7 +45,7 @@ export const makeBatch = (packets: readonly Packet[]): Batch => ({ id: newUuid()
 export async function storeBatch(
   client: Client,
   batch: Batch,
-  options: EvaluateOptions,
+  options: StoreOptions,
   nowMs: number,
 ): Promise<Committed> {
   const isFirst = await beginBatch(client, batch.id, nowMs);
@@ -49,7 +55,8 @@ export async function storeBatch(
     return batch.pending;
   }
   const { isNew, duplicates } = await findNew(client, batch.packets);
-  const rows: BatchRows = { locations: [], telemetry: [], events: [], placeJobs: [], jumps: [], states: [] };
+  const rows = noRows();
+  const taken: TakenPacket[] = [];
   const evaluations = new Map<DeviceTrack, DeviceEvaluation>();
   for (const [index, packet] of batch.packets.entries()) {
     const { track, frame, receivedAtMs } = packet;
@@ -58,16 +65,18 @@ export async function storeBatch(
       evaluation = new DeviceEvaluation(track, rows, options);
       evaluations.set(track, evaluation);
     }
-    if (isNew[index] && !isUnkept(frame)) evaluation.take(frame.messages, receivedAtMs);
-    else evaluation.seen(frame.messages, receivedAtMs);
+    if (isNew[index] && !isUnkept(frame)) {
+      evaluation.take(frame.messages, receivedAtMs);
+      taken.push({ track, messages: frame.messages, receivedAtMs });
+    } else evaluation.seen(frame.messages, receivedAtMs);
   }
   for (const evaluation of evaluations.values()) evaluation.finish();
-  const copies = copiesOf(rows);
   const stale = await updateStates(client, rows.states);
   if (stale.length > 0) throw new StaleDevices(stale);
   await markJumps(client, rows.jumps);
+  for (const step of options.steps) await step(client, taken, rows, nowMs);
   batch.pending = { memories: [...evaluations.values()].map(({ track, memory }) => [track, memory]), duplicates };
-  await copyAnd(client, copies, "commit");
+  await copyAnd(client, copiesOf(rows), "commit");
   return batch.pending;
 }
 

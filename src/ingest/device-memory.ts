@@ -1,4 +1,5 @@
 import type { Point } from "../lib/geo.ts";
+import type { LastKnownLocation } from "../resources/events/event-location.ts";
 
 /** What ingest must know of a device, as it was accepted at login. */
 export interface IngestDevice {
@@ -21,11 +22,7 @@ export interface RecentAlarm {
   tsMs: number;
 }
 
-export interface LastLocation extends Point {
-  accuracy_m: number | null;
-  source: string;
-  ts: string;
-}
+export type LastLocation = LastKnownLocation;
 
 /** Read at login, moved on by each committed packet. Plain values: an attempt that fails leaves it as it was. */
 export interface DeviceMemory {

@@ -1,5 +1,6 @@
 import type { Alarm, Fix, MetricKey, TrackerMessage, Vitals } from "../codecs/tracker-message.ts";
 import { formatUuid } from "../lib/ids.ts";
+import { alarmData } from "../resources/events/event-envelope.ts";
 import { eventTypes, severities } from "../resources/events/event-types.ts";
 import { addressJob, locateJob, type PlaceJob } from "../resources/locations/place-job.ts";
 import { withAlarm } from "./alarm-rules.ts";
@@ -170,21 +171,27 @@ export class DeviceEvaluation {
     const alarms = withAlarm(this.memory.alarms, alarm, tsMs, receivedAtMs);
     if (!alarms) return;
     this.memory = { ...this.memory, alarms };
-    const { number, severity, title } = eventTypes[alarm.type];
+    const { number, severity, title, outboundType } = eventTypes[alarm.type];
     const { battery } = this.memory;
     const isBattery = alarm.type === "low_battery" && battery !== null;
+    const id = this.#options.newId(receivedAtMs);
+    const message = isBattery ? `Battery at ${battery}%` : title;
+    const location = this.#placeOf(place);
+    const ts = new Date(tsMs).toISOString();
+    const enveloped = { id: formatUuid(id), eventType: alarm.type, severity, ts, message, location };
     this.#rows.events.push({
       track: this.track,
-      id: this.#options.newId(receivedAtMs),
+      id,
       typeNumber: number,
       severity: severities[severity],
       tsMs,
       deviceTimeMs: alarm.deviceTimeMs,
       receivedAtMs,
       title,
-      message: isBattery ? `Battery at ${battery}%` : title,
-      location: this.#placeOf(place),
+      message,
+      location,
       data: { code: alarm.code, ...(battery === null ? {} : { battery }) },
+      outbound: outboundType === null ? null : alarmData(enveloped, battery),
     });
   }
 

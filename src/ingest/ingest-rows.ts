@@ -1,4 +1,5 @@
 import type { PlaceJob } from "../resources/locations/place-job.ts";
+import type { OutboundEntry } from "../resources/outbound-events/outbound-entry.ts";
 import type { DeviceTrack, LastLocation } from "./device-memory.ts";
 import type { InvalidReason } from "./fix-rules.ts";
 
@@ -44,6 +45,11 @@ export interface EventRow {
   message: string;
   location: LastLocation | null;
   data: Record<string, unknown>;
+  /** Of events made by a fence or a threshold. */
+  fence?: { id: string; name: string };
+  threshold?: { id: string; metricKey: string; value: number };
+  /** `data` of the outbound event; null when the type is not sent to partners. */
+  outbound: Readonly<Record<string, unknown>> | null;
 }
 
 export interface PlaceJobRow {
@@ -78,4 +84,16 @@ export interface BatchRows {
   placeJobs: PlaceJobRow[];
   jumps: JumpMark[];
   states: StateRow[];
+  /** What partners are told beside locations, readings and events, whose outbound rows follow from their own. */
+  outbound: OutboundEntry[];
 }
+
+export const noRows = (): BatchRows => ({
+  locations: [],
+  telemetry: [],
+  events: [],
+  placeJobs: [],
+  jumps: [],
+  states: [],
+  outbound: [],
+});

@@ -3,10 +3,9 @@ import type { Database } from "../db/database.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Metrics } from "../lib/metrics.ts";
-import { type Batch, type Committed, makeBatch, type StaleDevices, storeBatch } from "./batch.ts";
+import { type Batch, type Committed, makeBatch, type StaleDevices, type StoreOptions, storeBatch } from "./batch.ts";
 import { failureOf, reasonOf } from "./batch-failure.ts";
 import type { DeviceTrack } from "./device-memory.ts";
-import type { EvaluateOptions } from "./evaluate.ts";
 import { makeIngestMetrics } from "./ingest-metrics.ts";
 import { isUnkept, type Outcome, type Packet } from "./packet.ts";
 import { keepPoisoned } from "./poison-store.ts";
@@ -25,7 +24,7 @@ export interface Ingest {
   close(timeoutMs: number): Promise<void>;
 }
 
-export interface IngestOptions extends EvaluateOptions {
+export interface IngestOptions extends StoreOptions {
   db: Database;
   clock: Clock;
   log: Logger;

@@ -3,6 +3,7 @@ import type { Fix, TrackerMessage, Vitals } from "../../src/codecs/tracker-messa
 import { type Database, openDatabase } from "../../src/db/database.ts";
 import { Listener } from "../../src/db/listener.ts";
 import { maintainPartitions } from "../../src/db/partitions.ts";
+import { type DeviceServicesOptions, deviceServices } from "../../src/gateway/device-services.ts";
 import { type Gateway, type GatewayOptions, startGateway } from "../../src/gateway/gateway.ts";
 import type { GatewayLimits } from "../../src/gateway/gateway-limits.ts";
 import { type Clock, makeClock } from "../../src/lib/clock.ts";
@@ -34,6 +35,7 @@ export interface GatewayWorldOptions {
   /** A database of its own, for a gateway that loses it. */
   url?: string;
   clock?: Clock;
+  services?: Partial<DeviceServicesOptions>;
 }
 
 export interface TestGateway extends Gateway {
@@ -86,6 +88,7 @@ export async function openGatewayWorld(clock: Clock = makeClock()): Promise<Gate
         host: "127.0.0.1",
         port: 0,
         dedicatedPorts: options.dedicatedPorts ?? [],
+        ...deviceServices({ commandAckTimeoutSeconds: 60, commandTtlSeconds: 86_400, ...options.services }),
         ingest: { inFlight: 1, carrierName: () => null, isLocating: false, isGeocoding: false, ...options.ingest },
         limits: { sweepEveryMs: 20, drainMs: 2000, ...options.limits },
       });

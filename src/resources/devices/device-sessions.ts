@@ -91,6 +91,17 @@ export async function dropSession(tx: Tx, organizationId: string, deviceId: stri
   await notify(tx, gatewayChannel(session.node_id), `${deviceId} ${session.epoch}`);
 }
 
+/** Hears which of its devices may have something waiting. A wake-up that is lost is made up for by a sweep. */
+export const downlinkChannel = (nodeId: string): string => `vigil_downlink_${nodeId}`;
+
+/** Tells the process that holds the device's connection, if any, that something was written for it. */
+export async function wakeDevice(tx: Tx, organizationId: string, deviceId: string): Promise<void> {
+  const session = await tx.maybeOne<{ node_id: string }>`
+    select node_id from device_sessions
+    where organization_id = ${organizationId} and device_id = ${deviceId} and disconnected_at is null`;
+  if (session) await notify(tx, downlinkChannel(session.node_id), deviceId);
+}
+
 /** Says that the process lives, until then. */
 export const renewNode = (db: Db, nodeId: string, now: Date, leaseUntil: Date): Promise<number> =>
   db.run`

@@ -45,6 +45,21 @@ const auditView = (integration: Integration): Record<string, unknown> => ({
   messaging_enabled: integration.messagingEnabled,
 });
 
+/**
+ * Rows of the outbound log are pushed only if they were made while the webhook was set and the integration enabled; those that
+ * were open when it ended are not taken up again. So each such time has a number, and rows carry it.
+ */
+async function setPushEpoch(tx: Tx, { id, organizationId, status, webhookUrl }: Integration): Promise<void> {
+  const isPushing = status === "active" && webhookUrl !== null;
+  await tx.run`
+    insert into outbound_lanes as l (integration_id, organization_id, push_epoch, push_epochs)
+    values (${id}, ${organizationId}, ${isPushing ? 1 : null}, 1)
+    on conflict (integration_id) do update set
+      push_epoch = case when ${isPushing} then coalesce(l.push_epoch, l.push_epochs + 1) end,
+      push_epochs = l.push_epochs + (${isPushing} and l.push_epoch is null)::int
+    where (l.push_epoch is not null) <> ${isPushing}`;
+}
+
 /** Every change of an integration ends here, so that none is unaudited or unknown to the running processes. */
 export async function recordIntegrationChange(
   tx: Tx,
@@ -54,6 +69,7 @@ export async function recordIntegrationChange(
   actor: Actor,
   now: Date,
 ): Promise<void> {
+  await setPushEpoch(tx, integration);
   await recordAudit(tx, actor, now, {
     action,
     model: "integration",

@@ -1,0 +1,17 @@
+import type { BatchStep } from "../ingest/batch-step.ts";
+import type { MakeDownlinkLane } from "./downlink.ts";
+
+/** What the service does with devices beside keeping their packets, in one place for the service and for the tests. */
+export interface DeviceServices {
+  steps: readonly BatchStep[];
+  downlinks: readonly MakeDownlinkLane[];
+}
+
+export interface DeviceServicesOptions {
+  commandAckTimeoutSeconds: number;
+  commandTtlSeconds: number;
+}
+
+export function deviceServices(_options: DeviceServicesOptions): DeviceServices {
+  return { steps: [], downlinks: [] };
+}

@@ -1,0 +1,24 @@
+import type { Client } from "pg";
+import type { TrackerMessage } from "../codecs/tracker-message.ts";
+import type { DeviceTrack } from "./device-memory.ts";
+import type { BatchRows } from "./ingest-rows.ts";
+
+/** A packet that was not stored before. */
+export interface TakenPacket {
+  track: DeviceTrack;
+  messages: readonly TrackerMessage[];
+  receivedAtMs: number;
+}
+
+/**
+ * A concern of its own that takes part in the transaction of a batch (answers to commands, voice, ECG). It runs when the state
+ * rows of the devices are written and locked, and before events and outbound rows are: it may add to them. It keeps nothing in
+ * memory, because the attempt may fail after it; it sends a statement only when a packet concerns it; it locks its rows in the
+ * order of device ids.
+ */
+export type BatchStep = (
+  client: Client,
+  packets: readonly TakenPacket[],
+  rows: BatchRows,
+  nowMs: number,
+) => Promise<void>;
