@@ -52,8 +52,8 @@ export interface RunningService {
  */
 export const partitionedTables: readonly PartitionedTable[] = [
   { table: "outbound_events", by: "uuid7", spanDays: 1, spansBehind: 1, spansAhead: 3, retentionDays: 31 },
-  { table: "locations", by: "time", spanDays: 7, spansBehind: 5, spansAhead: 2 },
-  { table: "telemetry", by: "time", spanDays: 7, spansBehind: 5, spansAhead: 2 },
+  { table: "locations", by: "time", spanDays: 28, formerSpanDays: 7, spansBehind: 2, spansAhead: 1 },
+  { table: "telemetry", by: "time", spanDays: 28, formerSpanDays: 7, spansBehind: 2, spansAhead: 1 },
   {
     table: "ingest_frames",
     by: "date",
