@@ -22,8 +22,9 @@ export async function deleteDevice(
     where organization_id = ${organizationId} and id = ${deviceId}`;
   await dropSession(tx, organizationId, deviceId, now);
   await tx.run`
-    update device_state set is_online = false, status_changed_at = ${now}
-    where organization_id = ${organizationId} and device_id = ${deviceId} and is_online`;
+    update device_state set is_live = false, is_online = false,
+      status_changed_at = case when is_online then ${now} else status_changed_at end
+    where organization_id = ${organizationId} and device_id = ${deviceId}`;
   await closeAssignmentsOfDevice(tx, organizationId, deviceId, actor, now);
   await recordAudit(tx, actor, now, {
     action: "deleted",
