@@ -80,3 +80,13 @@ create table rule_versions (
   organization_id uuid primary key references organizations,
   version bigint not null
 );
+
+-- What each version changed, so that a process with many rules in memory reads again only those. The oldest are deleted as new
+-- ones come; a process that is further behind reads everything.
+create table rule_changes (
+  organization_id uuid not null,
+  version bigint not null,
+  kind text not null check (kind in ('geofence', 'threshold', 'holder', 'device', 'all')),
+  object_id uuid not null,
+  primary key (organization_id, version, kind, object_id)
+);
