@@ -5,11 +5,11 @@ import { notify } from "../../db/listener.ts";
 export const rulesChannel = "vigil_rules";
 
 /**
- * What changed: a fence (its links included), a threshold, the devices that a user holds, or a device that came, came back or
- * went. `all` says that everything may have.
+ * What changed: a fence (its links included), a threshold, or a device (who holds it as owner or assigned, or whether it is live
+ * at all). `all` says that anything may have.
  */
 export interface RuleChange {
-  kind: "geofence" | "threshold" | "holder" | "device" | "all";
+  kind: "geofence" | "threshold" | "device" | "all";
   id: string;
 }
 
