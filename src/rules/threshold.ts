@@ -139,7 +139,7 @@ export function evaluateTimer(
   newEventId: NewEventId,
 ): ThresholdOutcome {
   if (known === undefined) return { state: undefined, facts: [] };
-  let state = withoutOldEvents(known, nowMs);
+  let state = known;
   const facts: ThresholdFact[] = [];
   for (const bound of bothBounds) {
     const breach = state[bound];
@@ -150,6 +150,7 @@ export function evaluateTimer(
     const rule = bounds[bound];
     if (rule !== null && dueMs <= nowMs) state = report(state, rule, bound, dueMs, dueMs, newEventId, facts);
   }
+  state = withoutOldEvents(state, nowMs);
   return { state: isNothing(state) ? undefined : state, facts };
 }
 
