@@ -1,8 +1,7 @@
-import type { Severity } from "../resources/events/event-types.ts";
+/** As stored: organization 10, device 15, user 20. */
+export type ThresholdScope = 10 | 15 | 20;
 
-export type ThresholdScope = "organization" | "device" | "user";
-
-/** An active rule that applies to the device. */
+/** An active rule that applies to the device; its numbers are those of the table. */
 export interface ThresholdRule {
   id: string;
   scope: ThresholdScope;
@@ -11,8 +10,8 @@ export interface ThresholdRule {
   metricKey: string;
   low: number | null;
   high: number | null;
-  severity: Severity;
-  overrideMode: "replace" | "merge" | "disable";
+  severity: 10 | 20 | 30;
+  overrideMode: 10 | 20 | 30;
   minDurationSeconds: number;
   clearMargin: number;
   cooldownSeconds: number;
@@ -78,7 +77,9 @@ export type NewEventId = (nowMs: number) => string;
 
 const bothBounds = ["low", "high"] as const;
 const longestCooldownMs = 86_400_000;
-const fromMostSpecific: readonly ThresholdScope[] = ["user", "device", "organization"];
+const fromMostSpecific: readonly ThresholdScope[] = [20, 15, 10];
+const replace = 10;
+const disable = 30;
 
 /** The precedence of section 11. Rules of one metric, active, that apply to one device; several users' count as one level. */
 export function effectiveBounds(rules: readonly ThresholdRule[]): ThresholdBounds {
@@ -86,10 +87,10 @@ export function effectiveBounds(rules: readonly ThresholdRule[]): ThresholdBound
   for (const scope of fromMostSpecific) {
     const level = rules.filter((rule) => rule.scope === scope);
     if (level.length === 0) continue;
-    const speaking = level.filter(({ overrideMode }) => overrideMode !== "disable");
+    const speaking = level.filter(({ overrideMode }) => overrideMode !== disable);
     if (speaking.length === 0) break;
     collected.push(...speaking.toSorted((a, b) => (a.id < b.id ? -1 : 1)));
-    if (speaking.some(({ overrideMode }) => overrideMode === "replace")) break;
+    if (speaking.some(({ overrideMode }) => overrideMode === replace)) break;
   }
   const bounds: ThresholdBounds = { low: null, high: null };
   for (const rule of collected) {
