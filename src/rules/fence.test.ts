@@ -310,7 +310,7 @@ describe("any walk", () => {
 
   it("enters and exits in turn, never in the band, and dwells at most once a stay", () => {
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      fc.property(fc.array(step, { maxLength: 60, size: "max" }), (steps) => {
         const walk = new Walk({ ...lingering, dwellThresholdSeconds: 100 });
         let clock = 0;
         let first: string | undefined;
@@ -337,13 +337,13 @@ describe("any walk", () => {
           hasDwelt = false;
         }
       }),
-      { numRuns: 300 },
+      { numRuns: 200 },
     );
   });
 
   it("says the same whether timers run on time or only with the next fix", () => {
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+      fc.property(fc.array(step, { maxLength: 40, size: "max" }), (steps) => {
         const [prompt, lazy] = [new Walk(lingering), new Walk(lingering)];
         let clock = 0;
         for (const { metres, seconds, accuracyM, source } of steps) {

@@ -306,6 +306,7 @@ describe("any series of values", () => {
     fc.record({ wait: fc.integer({ min: 1, max: 15 }), value: fc.integer({ min: 30, max: 80 }) }),
     {
       maxLength: 40,
+      size: "max",
     },
   );
 
