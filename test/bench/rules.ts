@@ -40,7 +40,7 @@ const makeFences = (count: number): IndexedFence[] =>
     dwellThresholdSeconds: n % 2 === 0 ? 600 : null,
     schedule: n % 4 === 0 ? hours : null,
     revision: "1",
-    sinceVersion: null,
+    sinceVersion: 0,
     changedMs: beganMs - n * 1000,
     userId: null,
   }));
