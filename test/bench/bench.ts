@@ -3,6 +3,7 @@ import { benchHttp } from "./http.ts";
 import { benchIngest } from "./ingest.ts";
 import { benchLists } from "./lists.ts";
 import { printReport, type Row } from "./report.ts";
+import { benchRules } from "./rules.ts";
 
 /** `npm run bench -- http`: Vigil against the raw limit of the same work, in one run on one machine. */
 const benches: Record<string, () => Promise<Row[]>> = {
@@ -10,6 +11,7 @@ const benches: Record<string, () => Promise<Row[]>> = {
   lists: benchLists,
   ingest: benchIngest,
   history: benchHistory,
+  rules: benchRules,
 };
 
 const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith("-"));
