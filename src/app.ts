@@ -30,6 +30,8 @@ import { eventRoutes } from "./resources/events/event-routes.ts";
 import { invitationRoutes } from "./resources/invitations/invitation-routes.ts";
 import { locationRoutes } from "./resources/locations/location-routes.ts";
 import { organizationRoutes } from "./resources/organizations/organization-routes.ts";
+import { replayRoutes } from "./resources/outbound-events/replay-routes.ts";
+import { describeWebhooks } from "./resources/outbound-events/webhook-description.ts";
 import { telemetryRoutes } from "./resources/telemetry/telemetry-routes.ts";
 import { userRoutes } from "./resources/users/user-routes.ts";
 
@@ -52,7 +54,11 @@ export interface AppOptions {
 }
 
 /** The whole partner surface. What is not in this table does not exist for a partner. */
-export function routeTable(options: { catalog: Catalog; commandAckTimeoutSeconds: number }): Route[] {
+export function routeTable(options: {
+  catalog: Catalog;
+  commandAckTimeoutSeconds: number;
+  retentionDays?: number;
+}): Route[] {
   return [
     ...organizationRoutes(),
     ...catalogRoutes(options.catalog, options.commandAckTimeoutSeconds),
@@ -65,6 +71,7 @@ export function routeTable(options: { catalog: Catalog; commandAckTimeoutSeconds
     ...locationRoutes(),
     ...telemetryRoutes(),
     ...eventRoutes(),
+    ...replayRoutes(options.retentionDays ?? 30),
   ];
 }
 
@@ -125,7 +132,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   });
   const { rateLimiter, sessionKey, decoyHash } = options;
   registerConsoleApi(app, { db, clock, authenticator, rateLimiter, sessionKey, decoyHash });
-  registerDocs(app, describeApi(options.routes, options.version));
+  registerDocs(app, describeApi(options.routes, options.version, describeWebhooks()));
 
   app.setNotFoundHandler(() => {
     // Under the API the gates have already answered; here is everything else.
