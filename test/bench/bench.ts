@@ -2,6 +2,7 @@ import { benchHistory } from "./history.ts";
 import { benchHttp } from "./http.ts";
 import { benchIngest } from "./ingest.ts";
 import { benchLists } from "./lists.ts";
+import { benchReplay } from "./replay.ts";
 import { printReport, type Row } from "./report.ts";
 import { benchRules } from "./rules.ts";
 
@@ -12,6 +13,7 @@ const benches: Record<string, () => Promise<Row[]>> = {
   ingest: benchIngest,
   history: benchHistory,
   rules: benchRules,
+  replay: benchReplay,
 };
 
 const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith("-"));

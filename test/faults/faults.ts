@@ -1,7 +1,11 @@
 import { ingestFaults } from "./ingest.ts";
+import { replayFaults } from "./replay.ts";
 
 /** `npm run faults -- ingest [--rounds 20] [--seed N]`: promises that only a crash can break. */
-const faults: Record<string, (options: FaultOptions) => Promise<boolean>> = { ingest: ingestFaults };
+const faults: Record<string, (options: FaultOptions) => Promise<boolean>> = {
+  ingest: ingestFaults,
+  replay: replayFaults,
+};
 
 export interface FaultOptions {
   rounds: number;
