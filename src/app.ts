@@ -25,6 +25,7 @@ import { shareRoutes } from "./resources/assignments/share-routes.ts";
 import { auditRoutes } from "./resources/audit/audit-routes.ts";
 import type { Catalog } from "./resources/catalog/catalog.ts";
 import { catalogRoutes } from "./resources/catalog/catalog-routes.ts";
+import { commandRoutes } from "./resources/commands/command-routes.ts";
 import { deviceRoutes } from "./resources/devices/device-routes.ts";
 import { eventRoutes } from "./resources/events/event-routes.ts";
 import { invitationRoutes } from "./resources/invitations/invitation-routes.ts";
@@ -51,8 +52,14 @@ export interface AppOptions {
   trustProxy: readonly string[];
 }
 
+export interface RouteTableOptions {
+  catalog: Catalog;
+  commandAckTimeoutSeconds: number;
+  commandTtlSeconds: number;
+}
+
 /** The whole partner surface. What is not in this table does not exist for a partner. */
-export function routeTable(options: { catalog: Catalog; commandAckTimeoutSeconds: number }): Route[] {
+export function routeTable(options: RouteTableOptions): Route[] {
   return [
     ...organizationRoutes(),
     ...catalogRoutes(options.catalog, options.commandAckTimeoutSeconds),
@@ -65,6 +72,7 @@ export function routeTable(options: { catalog: Catalog; commandAckTimeoutSeconds
     ...locationRoutes(),
     ...telemetryRoutes(),
     ...eventRoutes(),
+    ...commandRoutes(options.catalog, options.commandTtlSeconds),
   ];
 }
 
