@@ -64,8 +64,8 @@ function makeDb(names: StatementNames, execute: Execute): Db {
   };
 }
 
-/** Statements on a connection that the caller holds, inside the transaction that he has begun. */
-export const dbOf = (client: Client): Db => makeDb(new StatementNames(), (statement) => client.query(statement));
+/** Statements on a connection whose transaction somebody else began and will end. */
+export const onClient = (client: Client): Db => makeDb(new StatementNames(), (statement) => client.query(statement));
 
 export interface DatabaseOptions {
   connection: ClientConfig;

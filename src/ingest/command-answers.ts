@@ -1,5 +1,5 @@
 import type { CommandAnswer } from "../codecs/tracker-message.ts";
-import { type Db, dbOf } from "../db/database.ts";
+import { type Db, onClient } from "../db/database.ts";
 import { sql } from "../db/sql.ts";
 import {
   type CommandRow,
@@ -18,7 +18,7 @@ import type { BatchStep, TakenPacket } from "./batch-step.ts";
 export const commandAnswers: BatchStep = async (client, packets, rows) => {
   const answers = answersOf(packets);
   if (answers.size === 0) return;
-  const db = dbOf(client);
+  const db = onClient(client);
   const commands = await db.many<CommandRow & Record<string, unknown>>(sql`
     select ${commandColumns} from ${commandTables}
     where c.device_id = any(${[...answers.keys()].sort()}::uuid[]) and ${isInFlight}
