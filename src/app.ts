@@ -31,6 +31,8 @@ import { eventRoutes } from "./resources/events/event-routes.ts";
 import { invitationRoutes } from "./resources/invitations/invitation-routes.ts";
 import { locationRoutes } from "./resources/locations/location-routes.ts";
 import { organizationRoutes } from "./resources/organizations/organization-routes.ts";
+import { replayRoutes } from "./resources/outbound-events/replay-routes.ts";
+import { describeWebhooks } from "./resources/outbound-events/webhook-description.ts";
 import { telemetryRoutes } from "./resources/telemetry/telemetry-routes.ts";
 import { userRoutes } from "./resources/users/user-routes.ts";
 
@@ -56,6 +58,7 @@ export interface RouteTableOptions {
   catalog: Catalog;
   commandAckTimeoutSeconds: number;
   commandTtlSeconds: number;
+  retentionDays?: number;
 }
 
 /** The whole partner surface. What is not in this table does not exist for a partner. */
@@ -73,6 +76,7 @@ export function routeTable(options: RouteTableOptions): Route[] {
     ...telemetryRoutes(),
     ...eventRoutes(),
     ...commandRoutes(options.catalog, options.commandTtlSeconds),
+    ...replayRoutes(options.retentionDays ?? 30),
   ];
 }
 
@@ -133,7 +137,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   });
   const { rateLimiter, sessionKey, decoyHash } = options;
   registerConsoleApi(app, { db, clock, authenticator, rateLimiter, sessionKey, decoyHash });
-  registerDocs(app, describeApi(options.routes, options.version));
+  registerDocs(app, describeApi(options.routes, options.version, describeWebhooks()));
 
   app.setNotFoundHandler(() => {
     // Under the API the gates have already answered; here is everything else.

@@ -37,6 +37,7 @@ import { forgetUnknownDevices } from "./resources/devices/unknown-device-store.t
 import { expireInvitations } from "./resources/invitations/invitation-expiry.ts";
 import { type CarrierName, loadCarriers } from "./resources/locations/carrier.ts";
 import { startPlaceWorker } from "./resources/locations/place-worker.ts";
+import { tellLocated } from "./resources/outbound-events/located-update.ts";
 import { deleteOldActivationTokens } from "./resources/users/activation-store.ts";
 
 export interface RunningService {
@@ -53,7 +54,15 @@ export interface RunningService {
  * lie at most 30 days back; the days of ingest_frames are those of devices' own clocks, which may say anything.
  */
 export const partitionedTables: readonly PartitionedTable[] = [
-  { table: "outbound_events", by: "uuid7", spanDays: 1, spansBehind: 1, spansAhead: 3, retentionDays: 31 },
+  {
+    table: "outbound_events",
+    by: "uuid7",
+    spanDays: 1,
+    spansBehind: 1,
+    spansAhead: 3,
+    retentionDays: 30,
+    defaultPrunedBy: "id",
+  },
   { table: "locations", by: "time", spanDays: 7, spansBehind: 5, spansAhead: 2 },
   { table: "telemetry", by: "time", spanDays: 7, spansBehind: 5, spansAhead: 2 },
   {
@@ -66,6 +75,10 @@ export const partitionedTables: readonly PartitionedTable[] = [
     defaultPrunedBy: "received_at",
   },
 ];
+
+/** The outbound log is kept as long as the operator says. */
+const tablesOf = ({ retentionDays }: Config): PartitionedTable[] =>
+  partitionedTables.map((table) => (table.table === "outbound_events" ? { ...table, retentionDays } : table));
 
 /** The composition root: opens everything in order, and on close undoes it in reverse. */
 export async function startService(config: Config, log: Logger): Promise<RunningService> {
@@ -94,7 +107,8 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   const db = openDatabase({ connection, log, poolSize: config.databasePoolSize });
   lifecycle.add("database", () => db.close());
   await migrate(db, clock, ({ version, name }) => log.info({ version, name }, "applying migration"));
-  await keepPartitions(db, clock, log);
+  const tables = tablesOf(config);
+  await keepPartitions(db, tables, clock, log);
   observeProcess(metrics);
 
   let isClosing = false;
@@ -123,7 +137,8 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
     lifecycle.add("mail sender", () => mails.close());
     const { geolocateUrl, geocoderUrl } = config;
     if (geolocateUrl !== undefined || geocoderUrl !== undefined) {
-      const places = startPlaceWorker({ db, clock, log, listener, metrics, carrierName, geolocateUrl, geocoderUrl });
+      const parts = { db, clock, log, listener, metrics, carrierName, geolocateUrl, geocoderUrl };
+      const places = startPlaceWorker({ ...parts, onLocated: tellLocated(clock) });
       lifecycle.add("place worker", () => places.close());
     }
   }
@@ -139,7 +154,7 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   if (config.roles.includes("gateway")) {
     lifecycle.add(
       "partitions",
-      repeat("partitions", 60 * minuteMs, log, () => keepPartitions(db, clock, log)),
+      repeat("partitions", 60 * minuteMs, log, () => keepPartitions(db, tables, clock, log)),
     );
     const opened = await openGateway(config, carrierName, { db, clock, log, metrics, listener, catalog });
     lifecycle.add("gateway", () => opened.close());
@@ -152,7 +167,7 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   if (callers) {
     const { commandAckTimeoutSeconds, commandTtlSeconds } = config;
     const app = buildApp({
-      routes: routeTable({ catalog, commandAckTimeoutSeconds, commandTtlSeconds }),
+      routes: routeTable({ catalog, commandAckTimeoutSeconds, commandTtlSeconds, retentionDays: config.retentionDays }),
       db,
       clock,
       log,
@@ -186,8 +201,13 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
 const minuteMs = 60_000;
 const mostUnknownDevices = 10_000;
 
-async function keepPartitions(db: Database, clock: Clock, log: Logger): Promise<void> {
-  const { created, dropped } = await maintainPartitions(db, partitionedTables, clock.nowMs());
+async function keepPartitions(
+  db: Database,
+  tables: readonly PartitionedTable[],
+  clock: Clock,
+  log: Logger,
+): Promise<void> {
+  const { created, dropped } = await maintainPartitions(db, tables, clock.nowMs());
   if (created.length + dropped.length > 0) log.info({ created, dropped }, "partitions maintained");
 }
 
@@ -226,8 +246,8 @@ function startPeriodicWork(
   const presenceMs = Math.min(10_000, config.offlineAfterSeconds * 250);
   return [
     repeat("partitions", 60 * minuteMs, log, async () => {
-      await keepPartitions(db, clock, log);
-      await pruneDefaults(db, partitionedTables, clock.nowMs());
+      await keepPartitions(db, tablesOf(config), clock, log);
+      await pruneDefaults(db, tablesOf(config), clock.nowMs());
     }),
     repeat("silent devices", presenceMs, log, async () => {
       await sweepSilentDevices(db, clock, config.offlineAfterSeconds);
