@@ -3,10 +3,11 @@ import { iwCodec } from "../../src/codecs/iw/iw-codec.ts";
 import { watchCodec } from "../../src/codecs/watch/watch-codec.ts";
 import { maintainPartitions } from "../../src/db/partitions.ts";
 import { type Clock, makeClock } from "../../src/lib/clock.ts";
+import type { Catalog } from "../../src/resources/catalog/catalog.ts";
 import { makeCommandSweep } from "../../src/resources/commands/command-sweep.ts";
 import { partitionedTables } from "../../src/service.ts";
 import { openTestApi, type TestAnswer, type TestApi } from "./api.ts";
-import { imeis, register } from "./devices.ts";
+import { register } from "./devices.ts";
 import { openGatewayWorld, type TestGateway } from "./gateway.ts";
 import { openWireDevice, type WireDevice } from "./wire-device.ts";
 import { makeIntegration, makeOrganization, type TestIntegration, type TestOrganization } from "./world.ts";
@@ -16,7 +17,7 @@ export interface CommandWorld {
   api: TestApi;
   organization: TestOrganization;
   integration: TestIntegration;
-  openGateway(ackTimeoutSeconds?: number): Promise<TestGateway>;
+  openGateway(options?: { ackTimeoutSeconds?: number; catalog?: Catalog }): Promise<TestGateway>;
   sweep(): Promise<void>;
   /** A registered device of the model; returns its IMEI. */
   device(model?: string): Promise<string>;
@@ -37,21 +38,26 @@ export async function openCommandWorld(clock: Clock = makeClock()): Promise<Comm
   const organization = await makeOrganization(api);
   const integration = await makeIntegration(api, organization);
   const { token } = integration;
-  const nextImei = imeis(490_154_207_000_000);
+  // Commands wait for hours and days.
+  await api.db.run`update access_tokens set expires_at = ${new Date(clock.nowMs() + 365 * 86_400_000)}`;
+  // Ten apart: the short id of a watch leaves out the last digit.
+  let lastImei = 490_154_207_000_000;
   const path = (uid: string): string => `/api/v1/devices/${uid}/commands/`;
   const world: CommandWorld = {
     api,
     organization,
     integration,
-    openGateway: (commandAckTimeoutSeconds = 60) =>
+    openGateway: ({ ackTimeoutSeconds = 60, catalog } = {}) =>
       gateways.open({
         url: api.url,
         codecs: [iwCodec(), watchCodec()],
-        services: { commandAckTimeoutSeconds },
+        services: { commandAckTimeoutSeconds: ackTimeoutSeconds },
+        ...(catalog ? { catalog } : {}),
       }),
     sweep: makeCommandSweep(api.db, clock),
     device: async (model = "iw-h10") => {
-      const uid = nextImei();
+      lastImei += 10;
+      const uid = String(lastImei);
       const { status } = await register(api, token, uid, { device_model_slug: model });
       if (status !== 201) throw new Error(`${uid} was not registered`);
       return uid;
