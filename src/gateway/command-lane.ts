@@ -7,6 +7,7 @@ import {
   claimSecondWrite,
   findHead,
   findOverdue,
+  findOverlooked,
   findWaiting,
   markSent,
   settleNow,
@@ -26,7 +27,7 @@ export interface CommandLaneOptions {
 
 const sweepEveryMs = 500;
 /** Every so many sweeps also commands are looked for whose wake-up was lost. */
-const wideSweep = 10;
+const wideSweep = 5;
 const mostLookedFor = 1000;
 
 export const makeCommandLane =
@@ -100,8 +101,9 @@ class CommandLane implements DownlinkLane {
     const { db, clock, nodeId } = this.#host;
     await this.#lock.taken;
     await adoptOrphans(db, clock.now());
-    const isWide = this.#round++ % wideSweep === 0;
-    for (const { device_id } of await findOverdue(db, nodeId, clock.now(), isWide)) this.#serve(device_id, false);
+    const overdue = await findOverdue(db, nodeId, clock.now());
+    const overlooked = this.#round++ % wideSweep === 0 ? await findOverlooked(db, nodeId) : [];
+    for (const { device_id } of [...overdue, ...overlooked]) this.#serve(device_id, false);
   }
 
   #serve(deviceId: string, withReadings: boolean): void {

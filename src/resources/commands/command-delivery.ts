@@ -121,14 +121,15 @@ export function timeOutNow(db: Database, { organization_id, device_id, id }: Com
   });
 }
 
-/** Devices connected to the process whose wait is over, and if asked those for whom something may have been overlooked. */
-export const findOverdue = (
-  db: Db,
-  nodeId: string,
-  now: Date,
-  withPending: boolean,
-): Promise<{ device_id: string }[]> =>
+/** Devices connected to the process whose wait is over. */
+export const findOverdue = (db: Db, nodeId: string, now: Date): Promise<{ device_id: string }[]> =>
   db.many`
-    select distinct c.device_id from commands c join device_sessions s on s.device_id = c.device_id
-    where ((c.due_at <= ${now} and ${isInFlight}) or (${withPending} and c.status = 'pending'))
-      and s.node_id = ${nodeId} and s.disconnected_at is null limit 1000`;
+    select c.device_id from commands c join device_sessions s on s.device_id = c.device_id
+    where c.due_at <= ${now} and ${isInFlight} and s.node_id = ${nodeId} and s.disconnected_at is null limit 1000`;
+
+/** Devices connected to the process that have a command whose turn it is, though nobody has begun with it. */
+export const findOverlooked = (db: Db, nodeId: string): Promise<{ device_id: string }[]> =>
+  db.many`
+    select c.device_id from commands c join device_sessions s on s.device_id = c.device_id
+    where ${isOpen} and s.node_id = ${nodeId} and s.disconnected_at is null
+    group by c.device_id having bool_and(c.status = 'pending') limit 1000`;
