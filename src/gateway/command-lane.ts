@@ -136,12 +136,15 @@ class CommandLane implements DownlinkLane {
   }
 
   async #linkReadings({ device }: DeviceLink): Promise<void> {
-    if (!(await linkReadings(this.#host.db, device.organizationId, device.id))) this.#measuring.delete(device.id);
+    // Forgotten first: an answer that is heard meanwhile stays noted.
+    this.#measuring.delete(device.id);
+    if (await linkReadings(this.#host.db, device.organizationId, device.id)) this.#measuring.add(device.id);
   }
 
   async #sendNext(link: DeviceLink): Promise<void> {
     const { db, clock } = this.#host;
     const { id, organizationId } = link.device;
+    let lost: string | undefined;
     while (link.isOpen && !this.#isClosed) {
       const head = await findHead(db, organizationId, id);
       this.#await(link, head && head.status !== "pending" ? serialOf(head) : undefined);
@@ -149,32 +152,46 @@ class CommandLane implements DownlinkLane {
       const isDue = head.due_at !== null && head.due_at.getTime() <= clock.nowMs();
       if (head.status !== "pending") {
         if (!isDue) return;
-        await this.#overdue(link, head);
-      } else if (isDue) await timeOutNow(db, head, clock.now());
-      else await this.#deliver(link, head);
+        if (await this.#overdue(link, head)) continue;
+      } else if (isDue) {
+        await timeOutNow(db, head, clock.now());
+        continue;
+      } else if (await this.#deliver(link, head)) continue;
+      // Somebody was faster: look again. Twice: the device is connected elsewhere, and its commands are no longer ours.
+      if (lost === head.id) return;
+      lost = head.id;
     }
   }
 
-  async #deliver(link: DeviceLink, command: CommandRow): Promise<void> {
+  /** False: it was not ours to take any more. */
+  async #deliver(link: DeviceLink, command: CommandRow): Promise<boolean> {
     const { db, clock, nodeId } = this.#host;
     const frames = this.#framesOf(link, command);
-    if (!frames) return settleNow(db, refused(command, clock.now(), "not_supported"), command);
+    if (!frames) {
+      await settleNow(db, refused(command, clock.now(), "not_supported"), command);
+      return true;
+    }
     const capability = this.#capabilityOf(link, command);
     const claim = { ackWaitSeconds: this.#waitOf(capability), awaited: link.answersTo(frames) };
     const writer = { nodeId, epoch: link.epoch };
-    if (!link.isOpen || !(await claimCommand(db, command, writer, claim, clock.now()))) return;
+    if (!link.isOpen || !(await claimCommand(db, command, writer, claim, clock.now()))) return false;
     await this.#write(link, command, frames, capability);
+    return true;
   }
 
   /** The wait is over: a second write where the type allows it, else the end. */
-  async #overdue(link: DeviceLink, command: CommandRow): Promise<void> {
+  async #overdue(link: DeviceLink, command: CommandRow): Promise<boolean> {
     const { db, clock, nodeId } = this.#host;
     const frames = isWrittenAgain(command.command_type) ? this.#framesOf(link, command) : undefined;
-    if (command.attempts > 1 || !frames) return timeOutNow(db, command, clock.now());
+    if (command.attempts > 1 || !frames) {
+      await timeOutNow(db, command, clock.now());
+      return true;
+    }
     const capability = this.#capabilityOf(link, command);
     const writer = { nodeId, epoch: link.epoch };
-    if (!(await claimSecondWrite(db, command, writer, this.#waitOf(capability), clock.now()))) return;
+    if (!(await claimSecondWrite(db, command, writer, this.#waitOf(capability), clock.now()))) return false;
     await this.#write(link, command, frames, capability);
+    return true;
   }
 
   async #write(

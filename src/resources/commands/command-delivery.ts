@@ -83,14 +83,19 @@ export async function claimSecondWrite(
   return claimed === 1;
 }
 
-/** After a write. One whose connection broke counts as sent too: the device may have it. */
-export function markSent(db: Database, command: CommandRow, isBroken: boolean, now: Date): Promise<void> {
+/** After a write. One whose connection broke counts as sent too: the device may have it. The wait is counted from here. */
+export async function markSent(db: Database, command: CommandRow, isBroken: boolean, now: Date): Promise<void> {
   const { organization_id, device_id, id } = command;
-  return db.transaction(async (tx) => {
-    const moved = await tx.run`
-      update commands set status = 'sent', sent_at = coalesce(sent_at, ${now}), is_write_broken = ${isBroken}
-      where organization_id = ${organization_id} and device_id = ${device_id} and id = ${id} and status in ('sending', 'sent')`;
-    if (moved === 0 || isBroken || command.command_type !== "send_message") return;
+  const mark = (on: Db): Promise<number> => on.run`
+    update commands set status = 'sent', sent_at = coalesce(sent_at, ${now}), is_write_broken = ${isBroken},
+      due_at = ${now}::timestamptz + ack_wait_seconds * interval '1 second'
+    where organization_id = ${organization_id} and device_id = ${device_id} and id = ${id} and status in ('sending', 'sent')`;
+  if (isBroken || command.command_type !== "send_message") {
+    await mark(db);
+    return;
+  }
+  await db.transaction(async (tx) => {
+    if ((await mark(tx)) === 0) return;
     await appendOutbound(tx, await messageOfCommandSent(tx, command, now), now.getTime());
   });
 }
