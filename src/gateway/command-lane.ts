@@ -27,7 +27,7 @@ export interface CommandLaneOptions {
 
 const sweepEveryMs = 500;
 /** Every so many sweeps also commands are looked for whose wake-up was lost. */
-const wideSweep = 5;
+const wideSweep = 10;
 const mostLookedFor = 1000;
 
 export const makeCommandLane =
