@@ -29,7 +29,9 @@ import { loadSessionKey } from "./oauth/session-tokens.ts";
 import { TokenCache } from "./oauth/token-cache.ts";
 import { deleteExpiredTokens } from "./oauth/token-store.ts";
 import { startOpsServer } from "./ops-server.ts";
-import { loadCatalog } from "./resources/catalog/catalog.ts";
+import { type Catalog, loadCatalog } from "./resources/catalog/catalog.ts";
+import { makeCommandSweep } from "./resources/commands/command-sweep.ts";
+import { resendTimezones } from "./resources/commands/timezone-resend.ts";
 import { removeDeadNodes } from "./resources/devices/device-sessions.ts";
 import { forgetUnknownDevices } from "./resources/devices/unknown-device-store.ts";
 import { expireInvitations } from "./resources/invitations/invitation-expiry.ts";
@@ -128,7 +130,7 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   lifecycle.add("listener", () => listener.close());
 
   if (config.roles.includes("worker")) {
-    for (const stop of startPeriodicWork(db, clock, log, config)) lifecycle.add("periodic work", stop);
+    for (const stop of startPeriodicWork(db, clock, log, config, catalog)) lifecycle.add("periodic work", stop);
     const { smtpUrl, mailFrom: from } = config;
     const folder = join(config.dataDir, "mail");
     const mails = startMailSender({ db, clock, log, listener, metrics, smtpUrl, from, folder });
@@ -163,9 +165,9 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
 
   let http = "off";
   if (callers) {
-    const { commandAckTimeoutSeconds } = config;
+    const { commandAckTimeoutSeconds, commandTtlSeconds } = config;
     const app = buildApp({
-      routes: routeTable({ catalog, commandAckTimeoutSeconds, retentionDays: config.retentionDays }),
+      routes: routeTable({ catalog, commandAckTimeoutSeconds, commandTtlSeconds, retentionDays: config.retentionDays }),
       db,
       clock,
       log,
@@ -234,7 +236,13 @@ function openGateway(config: Config, carrierName: CarrierName, parts: GatewayPar
   });
 }
 
-function startPeriodicWork(db: Database, clock: Clock, log: Logger, config: Config): (() => Promise<void>)[] {
+function startPeriodicWork(
+  db: Database,
+  clock: Clock,
+  log: Logger,
+  config: Config,
+  catalog: Catalog,
+): (() => Promise<void>)[] {
   const presenceMs = Math.min(10_000, config.offlineAfterSeconds * 250);
   return [
     repeat("partitions", 60 * minuteMs, log, async () => {
@@ -243,6 +251,10 @@ function startPeriodicWork(db: Database, clock: Clock, log: Logger, config: Conf
     }),
     repeat("silent devices", presenceMs, log, async () => {
       await sweepSilentDevices(db, clock, config.offlineAfterSeconds);
+    }),
+    repeat("due commands", 500, log, makeCommandSweep(db, clock)),
+    repeat("time zones of watches", 10_000, log, async () => {
+      await resendTimezones({ db, clock, catalog, commandTtlSeconds: config.commandTtlSeconds });
     }),
     repeat("dead gateways", 10_000, log, () => removeDeadNodes(db, clock.now())),
     repeat("expired invitations", minuteMs, log, async () => {

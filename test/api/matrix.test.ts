@@ -19,7 +19,7 @@ import {
  * Every operation of the route table against every kind of caller. The expectations are those of the contract, written here
  * once more and on their own: a route that is added without a word here fails.
  */
-const routes = routeTable({ catalog: loadCatalog(), commandAckTimeoutSeconds: 60 });
+const routes = routeTable({ catalog: loadCatalog(), commandAckTimeoutSeconds: 60, commandTtlSeconds: 86_400 });
 const roles = ["VIEWER", "USER", "ADMIN", "OWNER"] as const;
 type Role = (typeof roles)[number];
 
@@ -43,6 +43,7 @@ function leastRole({ method, path }: Route): Role | null {
 function objectKind(route: Route, parameter: string): keyof Objects | null {
   if (parameter === "uid" || parameter === "device_uid") return "device";
   if (parameter === "user_id") return "user";
+  if (parameter === "command_uuid") return "command";
   if (parameter === "protocol_slug" || parameter === "model_slug") return null;
   if (route.path.startsWith("/api/v1/auth/users/")) return "user";
   if (route.path.startsWith("/api/v1/assignments/")) return "assignment";
@@ -63,6 +64,7 @@ interface Objects {
   event: string;
   geofence: string;
   threshold: string;
+  command: string;
 }
 
 describe("the matrix of operations and callers", () => {
@@ -107,6 +109,10 @@ describe("the matrix of operations and callers", () => {
       token,
       body: { scope: "Device", device: uid, metric_key: "hr", high: 120 },
     });
+    const command = await api.call("POST", `/api/v1/devices/${uid}/commands/`, {
+      token,
+      body: { command_type: "locate_now" },
+    });
     const { id: audit } = (await api.call("GET", "/api/v1/audit-log/?page_size=1", { token })).body.results[0];
     return {
       device: uid,
@@ -117,6 +123,7 @@ describe("the matrix of operations and callers", () => {
       event: await makeEvent(api, device),
       geofence: geofence.body.id,
       threshold: threshold.body.id,
+      command: command.body.command_uuid,
     };
   }
 

@@ -3,6 +3,8 @@ import { notFound } from "../../lib/errors.ts";
 import type { Actor } from "../../oauth/actor.ts";
 import { closeAssignmentsOfDevice } from "../assignments/assignment-store.ts";
 import { changesBetween, recordAudit } from "../audit/audit-store.ts";
+import { cancelCommandsOfDevice } from "../commands/command-timeouts.ts";
+import { appendOutbound } from "../outbound-events/outbound-log.ts";
 import { touchRules } from "../rule-versions/rule-version.ts";
 import { dropSession } from "./device-sessions.ts";
 import { lockLiveDevice } from "./device-store.ts";
@@ -27,6 +29,7 @@ export async function deleteDevice(
       status_changed_at = case when is_online then ${now} else status_changed_at end
     where organization_id = ${organizationId} and device_id = ${deviceId}`;
   await closeAssignmentsOfDevice(tx, organizationId, deviceId, actor, now);
+  const cancelled = await cancelCommandsOfDevice(tx, organizationId, deviceId, actor, now);
   await recordAudit(tx, actor, now, {
     action: "deleted",
     model: "device",
@@ -35,4 +38,5 @@ export async function deleteDevice(
     changes: changesBetween(auditView(device), null),
   });
   await touchRules(tx, organizationId, { kind: "device", id: deviceId });
+  await appendOutbound(tx, cancelled, now.getTime());
 }
