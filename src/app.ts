@@ -26,6 +26,7 @@ import { auditRoutes } from "./resources/audit/audit-routes.ts";
 import type { Catalog } from "./resources/catalog/catalog.ts";
 import { catalogRoutes } from "./resources/catalog/catalog-routes.ts";
 import { deviceRoutes } from "./resources/devices/device-routes.ts";
+import { ecgRoutes } from "./resources/ecg/ecg-routes.ts";
 import { eventRoutes } from "./resources/events/event-routes.ts";
 import { invitationRoutes } from "./resources/invitations/invitation-routes.ts";
 import { locationRoutes } from "./resources/locations/location-routes.ts";
@@ -64,6 +65,7 @@ export function routeTable(options: { catalog: Catalog; commandAckTimeoutSeconds
     ...deviceRoutes(options.catalog, options.commandAckTimeoutSeconds),
     ...locationRoutes(),
     ...telemetryRoutes(),
+    ...ecgRoutes(),
     ...eventRoutes(),
   ];
 }

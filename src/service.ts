@@ -32,6 +32,7 @@ import { startOpsServer } from "./ops-server.ts";
 import { loadCatalog } from "./resources/catalog/catalog.ts";
 import { removeDeadNodes } from "./resources/devices/device-sessions.ts";
 import { forgetUnknownDevices } from "./resources/devices/unknown-device-store.ts";
+import { closeStalledRecordings } from "./resources/ecg/ecg-closing.ts";
 import { expireInvitations } from "./resources/invitations/invitation-expiry.ts";
 import { type CarrierName, loadCarriers } from "./resources/locations/carrier.ts";
 import { startPlaceWorker } from "./resources/locations/place-worker.ts";
@@ -225,6 +226,9 @@ function startPeriodicWork(db: Database, clock: Clock, log: Logger, config: Conf
       await sweepSilentDevices(db, clock, config.offlineAfterSeconds);
     }),
     repeat("dead gateways", 10_000, log, () => removeDeadNodes(db, clock.now())),
+    repeat("stalled recordings", 10_000, log, async () => {
+      await closeStalledRecordings(db, clock);
+    }),
     repeat("expired invitations", minuteMs, log, async () => {
       await expireInvitations(db, clock.now());
     }),

@@ -1,4 +1,5 @@
 import type { BatchStep } from "../ingest/batch-step.ts";
+import { storeEcgParts } from "../ingest/ecg-parts.ts";
 import type { MakeDownlinkLane } from "./downlink.ts";
 
 /** What the service does with devices beside keeping their packets, in one place for the service and for the tests. */
@@ -13,5 +14,5 @@ export interface DeviceServicesOptions {
 }
 
 export function deviceServices(_options: DeviceServicesOptions): DeviceServices {
-  return { steps: [], downlinks: [] };
+  return { steps: [storeEcgParts], downlinks: [] };
 }

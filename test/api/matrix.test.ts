@@ -4,6 +4,7 @@ import type { Route } from "../../src/http/route.ts";
 import { allScopes, type Scope } from "../../src/oauth/scopes.ts";
 import { loadCatalog } from "../../src/resources/catalog/catalog.ts";
 import { openTestApi, type TestApi } from "../support/api.ts";
+import { makeEcg } from "../support/ecg.ts";
 import { makeEvent } from "../support/events.ts";
 import { makeDevice, makeMember } from "../support/fixtures.ts";
 import {
@@ -49,6 +50,7 @@ function objectKind(route: Route, parameter: string): keyof Objects | null {
   if (route.path.startsWith("/api/v1/organizations/invitations/")) return "invitation";
   if (route.path.startsWith("/api/v1/audit-log/")) return "audit";
   if (route.path.startsWith("/api/v1/events/")) return "event";
+  if (route.path.startsWith("/api/v1/devices/:device_uid/ecg/")) return "ecg";
   throw new Error(`say in the matrix which object ${parameter} of ${route.path} is`);
 }
 
@@ -59,6 +61,7 @@ interface Objects {
   invitation: string;
   audit: string;
   event: string;
+  ecg: string;
 }
 
 describe("the matrix of operations and callers", () => {
@@ -103,6 +106,7 @@ describe("the matrix of operations and callers", () => {
       invitation: shared.body.invitation.id,
       audit: String(audit),
       event: await makeEvent(api, device),
+      ecg: await makeEcg(api, device),
     };
   }
 
