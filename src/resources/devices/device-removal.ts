@@ -3,6 +3,7 @@ import { notFound } from "../../lib/errors.ts";
 import type { Actor } from "../../oauth/actor.ts";
 import { closeAssignmentsOfDevice } from "../assignments/assignment-store.ts";
 import { changesBetween, recordAudit } from "../audit/audit-store.ts";
+import { touchRules } from "../rule-versions/rule-version.ts";
 import { dropSession } from "./device-sessions.ts";
 import { lockLiveDevice } from "./device-store.ts";
 import { auditView } from "./device-writes.ts";
@@ -32,4 +33,5 @@ export async function deleteDevice(
     objectRepr: device.uid,
     changes: changesBetween(auditView(device), null),
   });
+  await touchRules(tx, organizationId, { kind: "device", id: deviceId });
 }
