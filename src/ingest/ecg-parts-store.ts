@@ -88,15 +88,15 @@ export async function insertRecordings(client: Client, rows: readonly OpenRecord
   });
 }
 
-/** A part that is there already stays as it came first. */
-export async function insertParts(client: Client, recordings: readonly OpenRecording[]): Promise<void> {
+/** A part that is there already stays as it came first. Answers the recordings that have grown. */
+export async function insertParts(client: Client, recordings: readonly OpenRecording[]): Promise<ReadonlySet<string>> {
   const rows = recordings.flatMap(({ id, parts }) => parts.map((taken) => ({ id, ...taken })));
-  await client.query({
+  const inserted = await client.query<[string]>({
     name: "ecg_parts",
     text: `insert into ecg_parts (device_id, recording_id, organization_id, lead, sequence, sample_count, samples, received_at)
       select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int2[], $5::int2[], $6::int[], $7::bytea[],
         $8::timestamptz[])
-      on conflict do nothing`,
+      on conflict do nothing returning recording_id`,
     values: [
       rows.map(({ track }) => track.device.id),
       rows.map(({ id }) => id),
@@ -107,7 +107,9 @@ export async function insertParts(client: Client, recordings: readonly OpenRecor
       rows.map(({ part }) => bytesOf(part.samples)),
       rows.map(({ receivedAtMs }) => new Date(receivedAtMs)),
     ],
+    rowMode: "array",
   });
+  return new Set(inserted.rows.map(([id]) => id));
 }
 
 function bytesOf(samples: readonly number[]): Buffer {

@@ -37,9 +37,10 @@ export const storeEcgParts: BatchStep = async (client, packets, rows, nowMs) => 
     touched.filter(({ isNew }) => isNew),
     nowMs,
   );
-  await insertParts(client, touched);
+  const grown = await insertParts(client, touched);
   const surplus = surplusOf(known, touched);
-  const changed = [...touched, ...surplus];
+  const changed = [...touched.filter(({ id }) => grown.has(id)), ...surplus];
+  if (changed.length === 0) return;
   const sizes = await partSizes(client, changed);
   for (const recording of changed) {
     const isGivenUp = surplus.includes(recording);

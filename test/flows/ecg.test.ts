@@ -119,11 +119,14 @@ it("takes parts in any order, doubled ones once, also when all come at once", as
   expect(others).toEqual([]);
   expect(recording).toMatchObject({ status: "complete", sample_count: 340 });
   expect((await get(`${recording.id}/waveform/`)).body.leads).toEqual([{ name: "I", samples: ramp(0, 340) }]);
-  // And again, after it is complete and from a new connection.
+  const { etag } = (await get(`${recording.id}/waveform/`)).headers;
+  // And again, after it is complete and from a new connection; the second one is the same part in other bytes.
   watch.close();
   watch = await openIwWatch(gateway.address.port, uid);
   expect(await watch.send(part(2))).toBe("IWBPHD#");
+  expect(await watch.send(part(2, { gain: "11" }))).toBe("IWBPHD#");
   expect(await recordings()).toEqual([recording]);
+  expect((await get(`${recording.id}/waveform/`)).headers.etag).toBe(etag);
   expect(await events()).toHaveLength(1);
 });
 
@@ -164,6 +167,13 @@ describe("a recording of which parts are lost", () => {
     expect(await events()).toHaveLength(1);
     expect(await sweepAfter(600)).toBe(0);
   });
+});
+
+it("ends a recording of a deleted device in silence", async () => {
+  await watch.send(part(1));
+  await world.db.run`update devices set deleted_at = ${clock.now()} where id = ${deviceId}`;
+  expect(await sweepAfter(301)).toBe(1);
+  expect(await events()).toEqual([]);
 });
 
 it("tells recordings apart by their time, and by their form where the time is none", async () => {

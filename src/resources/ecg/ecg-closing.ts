@@ -17,6 +17,7 @@ interface StalledRow {
   device_id: string;
   organization_id: string;
   device_uid: string;
+  is_device_deleted: boolean;
   ts: Date;
   device_ts: Date | null;
   total: number;
@@ -42,7 +43,8 @@ export async function closeStalledRecordings(db: Database, clock: Clock): Promis
 
 async function closeSome(tx: Tx, nowMs: number): Promise<number> {
   const stalled = await tx.many<StalledRow>`
-    select r.id, r.device_id, r.organization_id, d.uid as device_uid, r.ts, r.device_ts, r.total, r.sampling_rate_hz,
+    select r.id, r.device_id, r.organization_id, d.uid as device_uid,
+      d.deleted_at is not null as is_device_deleted, r.ts, r.device_ts, r.total, r.sampling_rate_hz,
       r.avg_hr, r.classification, r.quality, r.event_id
     from ecg_recordings r join devices d on d.id = r.device_id
     where r.status = 'receiving' and r.last_part_at < ${new Date(nowMs - stalledAfterMs)}
@@ -65,13 +67,15 @@ async function closeSome(tx: Tx, nowMs: number): Promise<number> {
 }
 
 async function closeOne(tx: Tx, row: StalledRow, sampleCount: number, nowMs: number): Promise<OutboundEntry[]> {
-  const eventId = row.event_id ?? uuidV7(nowMs);
+  // Nothing is told of a device that was deleted meanwhile; should it come back, its recording still may be.
+  const isTold = row.event_id === null && !row.is_device_deleted;
+  const eventId = isTold ? uuidV7(nowMs) : row.event_id;
   const duration = durationMs(sampleCount, row.sampling_rate_hz);
   await tx.run`
     update ecg_recordings set status = 'incomplete', sample_count = ${sampleCount}, duration_ms = ${duration},
       event_id = ${eventId}, revision = revision + 1
     where device_id = ${row.device_id} and organization_id = ${row.organization_id} and id = ${row.id}`;
-  if (row.event_id !== null) return [];
+  if (!isTold || eventId === null) return [];
   const { number, severity, title } = eventTypes.ecg_recorded;
   const { message, data, outbound } = ecgEvent(eventId, {
     id: row.id,
