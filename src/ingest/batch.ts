@@ -2,11 +2,14 @@ import type { Client } from "pg";
 import { copyAnd } from "../db/copy-in.ts";
 import { newUuid } from "../lib/ids.ts";
 import type { BatchStep, TakenPacket } from "./batch-step.ts";
-import { beginBatch, copiesOf, type FrameKeyRow, insertFrameKeys, markJumps, updateStates } from "./batch-store.ts";
+import { beginBatch, copiesOf, type FrameKeyRow, insertFrameKeys, markJumps } from "./batch-store.ts";
 import type { DeviceMemory, DeviceTrack } from "./device-memory.ts";
 import { DeviceEvaluation, type EvaluateOptions } from "./evaluate.ts";
+import { readNames } from "./event-store.ts";
 import { noRows } from "./ingest-rows.ts";
 import { deviceTimeOf, frameKey, isUnkept, type Packet } from "./packet.ts";
+import { addPresenceEvents } from "./presence-events.ts";
+import { updateStates } from "./state-store.ts";
 
 /** Packets that are stored in one transaction, under one id however often it is tried. */
 export interface Batch {
@@ -71,8 +74,9 @@ export async function storeBatch(
     } else evaluation.seen(frame.messages, receivedAtMs);
   }
   for (const evaluation of evaluations.values()) evaluation.finish();
-  const stale = await updateStates(client, rows.states);
+  const { stale, changes } = await updateStates(client, rows.states);
   if (stale.length > 0) throw new StaleDevices(stale);
+  if (changes.length > 0) addPresenceEvents(rows, changes, await readNames(client, changes), options.newId);
   await markJumps(client, rows.jumps);
   for (const step of options.steps) await step(client, taken, rows, nowMs);
   batch.pending = { memories: [...evaluations.values()].map(({ track, memory }) => [track, memory]), duplicates };

@@ -32,6 +32,8 @@ export interface DeviceMemory {
   alarms: readonly RecentAlarm[];
   lastLocation: LastLocation | null;
   battery: number | null;
+  /** Of the state that the rules below hold; another one in the database: somebody else has moved it. */
+  ruleVersion: number;
 }
 
 /** One connection's hold on a device. Frames of one track are stored in the order of their submission. */

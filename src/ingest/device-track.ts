@@ -72,6 +72,7 @@ export async function openTrack(
       })),
       lastLocation: state.last_location,
       battery: state.last_status.bat?.value ?? null,
+      ruleVersion: 0,
     },
   };
 }

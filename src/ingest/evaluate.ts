@@ -39,13 +39,15 @@ export class DeviceEvaluation {
     this.memory = track.memory;
     this.#options = options;
     this.#rows = rows;
-    this.#state = { track, isOnline: true, lastSeenMs: 0, status: {}, lastLocation: null, firmware: null };
+    this.#state = { track, presence: [], lastSeenMs: 0, status: {}, lastLocation: null, firmware: null };
     rows.states.push(this.#state);
   }
 
   /** Any packet, also a resent one, is a sign of life; a power-off notice is the last one. */
   seen(messages: readonly TrackerMessage[], receivedAtMs: number): void {
-    this.#state.isOnline = !messages.some((message) => message.kind === "alarm" && message.type === "power_off");
+    const isOnline = !messages.some((message) => message.kind === "alarm" && message.type === "power_off");
+    const { presence } = this.#state;
+    if (presence.at(-1)?.isOnline !== isOnline) presence.push({ isOnline, atMs: receivedAtMs });
     this.#state.lastSeenMs = Math.max(this.#state.lastSeenMs, receivedAtMs);
   }
 
