@@ -21,3 +21,15 @@ create table rule_states (
 ) with (fillfactor = 70);
 create index rule_states_due on rule_states (due_at) where due_at is not null;
 create index rule_states_organization on rule_states (organization_id);
+
+-- Up to which version of an organization's rules the due times above are those of the rules: a stay that was not watched for
+-- may be by now, and its device silent.
+create table rule_plans (
+  organization_id uuid primary key,
+  version bigint not null
+);
+
+-- The version of the organization's rules that brought the shape of a fence. A device that was heard under it, and has left no
+-- state, was outside.
+alter table geofences add column shape_version bigint not null default 0;
+alter table geofences add column versioned_shape int;

@@ -17,6 +17,8 @@ import { RateLimiter } from "./http/rate-limit.ts";
 import { deleteEndedWindows } from "./http/rate-limit-store.ts";
 import { deleteOldPoisoned } from "./ingest/poison-store.ts";
 import { deleteOldBatches, sweepSilentDevices } from "./ingest/presence.ts";
+import { RuleBook } from "./ingest/rule-book.ts";
+import { startRuleWorker } from "./ingest/rule-worker.ts";
 import { type Clock, makeClock } from "./lib/clock.ts";
 import { randomToken } from "./lib/ids.ts";
 import { Lifecycle, repeat } from "./lib/lifecycle.ts";
@@ -113,8 +115,12 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   const listener = new Listener(db, log);
   lifecycle.add("listener", () => listener.close());
 
+  const rules = new RuleBook({ db, listener, log, metrics });
+
   if (config.roles.includes("worker")) {
     for (const stop of startPeriodicWork(db, clock, log, config)) lifecycle.add("periodic work", stop);
+    const timers = startRuleWorker({ db, clock, log, listener, metrics, rules });
+    lifecycle.add("rule timers", () => timers.close());
     const { smtpUrl, mailFrom: from } = config;
     const folder = join(config.dataDir, "mail");
     const mails = startMailSender({ db, clock, log, listener, metrics, smtpUrl, from, folder });
@@ -139,7 +145,7 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
       "partitions",
       repeat("partitions", 60 * minuteMs, log, () => keepPartitions(db, clock, log)),
     );
-    const opened = await openGateway(config, carrierName, { db, clock, log, metrics, listener, catalog });
+    const opened = await openGateway(config, carrierName, { db, clock, log, metrics, listener, catalog, rules });
     lifecycle.add("gateway", () => opened.close());
     const { address } = opened;
     gateway = `${address.family === "IPv6" ? `[${address.address}]` : address.address}:${address.port}`;
@@ -189,7 +195,7 @@ async function keepPartitions(db: Database, clock: Clock, log: Logger): Promise<
   if (created.length + dropped.length > 0) log.info({ created, dropped }, "partitions maintained");
 }
 
-type GatewayParts = Pick<GatewayOptions, "db" | "clock" | "log" | "metrics" | "listener" | "catalog">;
+type GatewayParts = Pick<GatewayOptions, "db" | "clock" | "log" | "metrics" | "listener" | "catalog" | "rules">;
 
 function openGateway(config: Config, carrierName: CarrierName, parts: GatewayParts): Promise<Gateway> {
   return startGateway({

@@ -8,13 +8,23 @@ import type { BatchRows, EventOwner } from "./ingest-rows.ts";
 
 /** The SQL of a batch: few statements, each for all devices, in binary form. */
 
-/** False: an earlier attempt of the same batch has committed, although its answer was lost. */
-export async function beginBatch(client: Client, batchId: string, nowMs: number): Promise<boolean> {
-  // Both values are made by the program, and a text of two statements takes no parameters.
+/**
+ * The versions of the organizations' rules, by organization; those without rules have none. Undefined: an earlier attempt of the
+ * same batch has committed, although its answer was lost.
+ */
+export async function beginBatch(
+  client: Client,
+  batchId: string,
+  nowMs: number,
+  organizationIds: readonly string[],
+): Promise<ReadonlyMap<string, number> | undefined> {
+  // All values are made by the program, and a text of several statements takes no parameters.
   const results = (await client.query(
-    `begin; insert into ingest_batches values ('${batchId}', '${new Date(nowMs).toISOString()}') on conflict do nothing`,
-  )) as unknown as { rowCount: number | null }[];
-  return results[1]?.rowCount === 1;
+    `begin; insert into ingest_batches values ('${batchId}', '${new Date(nowMs).toISOString()}') on conflict do nothing;
+    select organization_id, version from rule_versions where organization_id in ('${organizationIds.join("','")}')`,
+  )) as unknown as { rowCount: number | null; rows: { organization_id: string; version: number }[] }[];
+  if (results[1]?.rowCount !== 1) return undefined;
+  return new Map(results[2]?.rows.map(({ organization_id, version }) => [organization_id, version]));
 }
 
 export interface FrameKeyRow {
