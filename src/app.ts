@@ -27,10 +27,12 @@ import type { Catalog } from "./resources/catalog/catalog.ts";
 import { catalogRoutes } from "./resources/catalog/catalog-routes.ts";
 import { deviceRoutes } from "./resources/devices/device-routes.ts";
 import { eventRoutes } from "./resources/events/event-routes.ts";
+import { geofenceRoutes } from "./resources/geofences/geofence-routes.ts";
 import { invitationRoutes } from "./resources/invitations/invitation-routes.ts";
 import { locationRoutes } from "./resources/locations/location-routes.ts";
 import { organizationRoutes } from "./resources/organizations/organization-routes.ts";
 import { telemetryRoutes } from "./resources/telemetry/telemetry-routes.ts";
+import { thresholdRoutes } from "./resources/thresholds/threshold-routes.ts";
 import { userRoutes } from "./resources/users/user-routes.ts";
 
 export interface AppOptions {
@@ -65,6 +67,8 @@ export function routeTable(options: { catalog: Catalog; commandAckTimeoutSeconds
     ...locationRoutes(),
     ...telemetryRoutes(),
     ...eventRoutes(),
+    ...geofenceRoutes(),
+    ...thresholdRoutes(),
   ];
 }
 

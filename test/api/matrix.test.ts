@@ -49,6 +49,8 @@ function objectKind(route: Route, parameter: string): keyof Objects | null {
   if (route.path.startsWith("/api/v1/organizations/invitations/")) return "invitation";
   if (route.path.startsWith("/api/v1/audit-log/")) return "audit";
   if (route.path.startsWith("/api/v1/events/")) return "event";
+  if (route.path.startsWith("/api/v1/geofences/")) return "geofence";
+  if (route.path.startsWith("/api/v1/alert-thresholds/")) return "threshold";
   throw new Error(`say in the matrix which object ${parameter} of ${route.path} is`);
 }
 
@@ -59,6 +61,8 @@ interface Objects {
   invitation: string;
   audit: string;
   event: string;
+  geofence: string;
+  threshold: string;
 }
 
 describe("the matrix of operations and callers", () => {
@@ -95,6 +99,14 @@ describe("the matrix of operations and callers", () => {
       token,
       body: { email: `new-${user}@example.org` },
     });
+    const geofence = await api.call("POST", "/api/v1/geofences/", {
+      token,
+      body: { name: "Home", center: { lat: 41.9, lng: 12.5 }, radius: 150 },
+    });
+    const threshold = await api.call("POST", "/api/v1/alert-thresholds/", {
+      token,
+      body: { scope: "Device", device: uid, metric_key: "hr", high: 120 },
+    });
     const { id: audit } = (await api.call("GET", "/api/v1/audit-log/?page_size=1", { token })).body.results[0];
     return {
       device: uid,
@@ -103,6 +115,8 @@ describe("the matrix of operations and callers", () => {
       invitation: shared.body.invitation.id,
       audit: String(audit),
       event: await makeEvent(api, device),
+      geofence: geofence.body.id,
+      threshold: threshold.body.id,
     };
   }
 

@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { refTo } from "../../http/schemas.ts";
 import { messageKeyword } from "../../http/validation.ts";
 import type { FieldErrors } from "../../lib/errors.ts";
 import { parseTimezone } from "../organizations/organization-settings.ts";
@@ -35,7 +36,7 @@ const windowsText = { minItems: 1, maxItems: 50 };
 export const GeofenceSchedule = Type.Object(
   {
     timezone: Type.String({ description: "IANA time zone name." }),
-    windows: Type.Array(ScheduleWindow, windowsText),
+    windows: Type.Array(refTo(ScheduleWindow), windowsText),
   },
   { $id: "GeofenceSchedule" },
 );
@@ -46,7 +47,7 @@ export const GeofenceScheduleRequest = Type.Object(
     timezone: Type.Optional(
       Type.String({ maxLength: 100, description: "IANA name; the default is that of the organization." }),
     ),
-    windows: Type.Array(ScheduleWindow, windowsText),
+    windows: Type.Array(refTo(ScheduleWindow), windowsText),
   },
   { $id: "GeofenceScheduleRequest" },
 );
