@@ -8,6 +8,7 @@ import { DeviceEvaluation, type EvaluateOptions } from "./evaluate.ts";
 import { readNames } from "./event-store.ts";
 import { noRows } from "./ingest-rows.ts";
 import type { OrganizationRules, RuleView } from "./organization-rules.ts";
+import { outboundOf } from "./outbound-rows.ts";
 import { deviceTimeOf, frameKey, isUnkept, type Packet } from "./packet.ts";
 import { addPresenceEvents } from "./presence-events.ts";
 import type { RuleBook } from "./rule-book.ts";
@@ -99,8 +100,13 @@ export async function storeBatch(
   if (changes.length > 0) addPresenceEvents(rows, changes, await readNames(client, changes), options.newId);
   const memories = outcomes.map(({ track, memory }) => [track, memory] as const);
   const count = outcomes.reduce((sum, { rules }) => sum + rules.evaluations, 0);
+  const locking = outboundOf(client, rows, nowMs);
+  // Made while the database answers; should this throw, the other is not asked any more.
+  locking.catch(() => undefined);
+  const copies = copiesOf(rows);
+  const outbound = await locking;
   batch.pending = { memories, duplicates, ruleEvaluations: count };
-  await copyAnd(client, copiesOf(rows), "commit");
+  await copyAnd(client, [...copies, outbound.copy], [...outbound.wakeUps, "commit"].join("; "));
   return batch.pending;
 }
 
