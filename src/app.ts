@@ -32,6 +32,8 @@ import { geofenceRoutes } from "./resources/geofences/geofence-routes.ts";
 import { invitationRoutes } from "./resources/invitations/invitation-routes.ts";
 import { locationRoutes } from "./resources/locations/location-routes.ts";
 import { organizationRoutes } from "./resources/organizations/organization-routes.ts";
+import { replayRoutes } from "./resources/outbound-events/replay-routes.ts";
+import { describeWebhooks } from "./resources/outbound-events/webhook-description.ts";
 import { telemetryRoutes } from "./resources/telemetry/telemetry-routes.ts";
 import { thresholdRoutes } from "./resources/thresholds/threshold-routes.ts";
 import { userRoutes } from "./resources/users/user-routes.ts";
@@ -55,7 +57,11 @@ export interface AppOptions {
 }
 
 /** The whole partner surface. What is not in this table does not exist for a partner. */
-export function routeTable(options: { catalog: Catalog; commandAckTimeoutSeconds: number }): Route[] {
+export function routeTable(options: {
+  catalog: Catalog;
+  commandAckTimeoutSeconds: number;
+  retentionDays?: number;
+}): Route[] {
   return [
     ...organizationRoutes(),
     ...catalogRoutes(options.catalog, options.commandAckTimeoutSeconds),
@@ -71,6 +77,7 @@ export function routeTable(options: { catalog: Catalog; commandAckTimeoutSeconds
     ...eventRoutes(),
     ...geofenceRoutes(),
     ...thresholdRoutes(),
+    ...replayRoutes(options.retentionDays ?? 30),
   ];
 }
 
@@ -131,7 +138,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   });
   const { rateLimiter, sessionKey, decoyHash } = options;
   registerConsoleApi(app, { db, clock, authenticator, rateLimiter, sessionKey, decoyHash });
-  registerDocs(app, describeApi(options.routes, options.version));
+  registerDocs(app, describeApi(options.routes, options.version, describeWebhooks()));
 
   app.setNotFoundHandler(() => {
     // Under the API the gates have already answered; here is everything else.

@@ -15,8 +15,11 @@ import { type Gateway, type GatewayOptions, startGateway } from "./gateway/gatew
 import { deleteOldIdempotencyKeys } from "./http/idempotency.ts";
 import { RateLimiter } from "./http/rate-limit.ts";
 import { deleteEndedWindows } from "./http/rate-limit-store.ts";
+import { fencesOfLocated } from "./ingest/located-rules.ts";
 import { deleteOldPoisoned } from "./ingest/poison-store.ts";
 import { deleteOldBatches, sweepSilentDevices } from "./ingest/presence.ts";
+import { RuleBook } from "./ingest/rule-book.ts";
+import { startRuleWorker } from "./ingest/rule-worker.ts";
 import { type Clock, makeClock } from "./lib/clock.ts";
 import { randomToken } from "./lib/ids.ts";
 import { Lifecycle, repeat } from "./lib/lifecycle.ts";
@@ -36,6 +39,7 @@ import { closeStalledRecordings } from "./resources/ecg/ecg-closing.ts";
 import { expireInvitations } from "./resources/invitations/invitation-expiry.ts";
 import { type CarrierName, loadCarriers } from "./resources/locations/carrier.ts";
 import { startPlaceWorker } from "./resources/locations/place-worker.ts";
+import { tellLocated } from "./resources/outbound-events/located-update.ts";
 import { deleteOldActivationTokens } from "./resources/users/activation-store.ts";
 
 export interface RunningService {
@@ -52,7 +56,15 @@ export interface RunningService {
  * lie at most 30 days back; the days of ingest_frames are those of devices' own clocks, which may say anything.
  */
 export const partitionedTables: readonly PartitionedTable[] = [
-  { table: "outbound_events", by: "uuid7", spanDays: 1, spansBehind: 1, spansAhead: 3, retentionDays: 31 },
+  {
+    table: "outbound_events",
+    by: "uuid7",
+    spanDays: 1,
+    spansBehind: 1,
+    spansAhead: 3,
+    retentionDays: 30,
+    defaultPrunedBy: "id",
+  },
   { table: "locations", by: "time", spanDays: 7, spansBehind: 5, spansAhead: 2 },
   { table: "telemetry", by: "time", spanDays: 7, spansBehind: 5, spansAhead: 2 },
   {
@@ -65,6 +77,10 @@ export const partitionedTables: readonly PartitionedTable[] = [
     defaultPrunedBy: "received_at",
   },
 ];
+
+/** The outbound log is kept as long as the operator says. */
+const tablesOf = ({ retentionDays }: Config): PartitionedTable[] =>
+  partitionedTables.map((table) => (table.table === "outbound_events" ? { ...table, retentionDays } : table));
 
 /** The composition root: opens everything in order, and on close undoes it in reverse. */
 export async function startService(config: Config, log: Logger): Promise<RunningService> {
@@ -93,7 +109,8 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   const db = openDatabase({ connection, log, poolSize: config.databasePoolSize });
   lifecycle.add("database", () => db.close());
   await migrate(db, clock, ({ version, name }) => log.info({ version, name }, "applying migration"));
-  await keepPartitions(db, clock, log);
+  const tables = tablesOf(config);
+  await keepPartitions(db, tables, clock, log);
   observeProcess(metrics);
 
   let isClosing = false;
@@ -114,15 +131,20 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   const listener = new Listener(db, log);
   lifecycle.add("listener", () => listener.close());
 
+  const rules = new RuleBook({ db, listener, log, metrics });
+
   if (config.roles.includes("worker")) {
     for (const stop of startPeriodicWork(db, clock, log, config)) lifecycle.add("periodic work", stop);
+    const timers = startRuleWorker({ db, clock, log, listener, metrics, rules });
+    lifecycle.add("rule timers", () => timers.close());
     const { smtpUrl, mailFrom: from } = config;
     const folder = join(config.dataDir, "mail");
     const mails = startMailSender({ db, clock, log, listener, metrics, smtpUrl, from, folder });
     lifecycle.add("mail sender", () => mails.close());
     const { geolocateUrl, geocoderUrl } = config;
     if (geolocateUrl !== undefined || geocoderUrl !== undefined) {
-      const places = startPlaceWorker({ db, clock, log, listener, metrics, carrierName, geolocateUrl, geocoderUrl });
+      const parts = { db, clock, log, listener, metrics, carrierName, geolocateUrl, geocoderUrl };
+      const places = startPlaceWorker({ ...parts, onLocated: fencesOfLocated(rules, clock, tellLocated(clock)) });
       lifecycle.add("place worker", () => places.close());
     }
   }
@@ -138,9 +160,9 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   if (config.roles.includes("gateway")) {
     lifecycle.add(
       "partitions",
-      repeat("partitions", 60 * minuteMs, log, () => keepPartitions(db, clock, log)),
+      repeat("partitions", 60 * minuteMs, log, () => keepPartitions(db, tables, clock, log)),
     );
-    const opened = await openGateway(config, carrierName, { db, clock, log, metrics, listener, catalog });
+    const opened = await openGateway(config, carrierName, { db, clock, log, metrics, listener, catalog, rules });
     lifecycle.add("gateway", () => opened.close());
     const { address } = opened;
     gateway = `${address.family === "IPv6" ? `[${address.address}]` : address.address}:${address.port}`;
@@ -151,7 +173,7 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   if (callers) {
     const { commandAckTimeoutSeconds } = config;
     const app = buildApp({
-      routes: routeTable({ catalog, commandAckTimeoutSeconds }),
+      routes: routeTable({ catalog, commandAckTimeoutSeconds, retentionDays: config.retentionDays }),
       db,
       clock,
       log,
@@ -185,12 +207,17 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
 const minuteMs = 60_000;
 const mostUnknownDevices = 10_000;
 
-async function keepPartitions(db: Database, clock: Clock, log: Logger): Promise<void> {
-  const { created, dropped } = await maintainPartitions(db, partitionedTables, clock.nowMs());
+async function keepPartitions(
+  db: Database,
+  tables: readonly PartitionedTable[],
+  clock: Clock,
+  log: Logger,
+): Promise<void> {
+  const { created, dropped } = await maintainPartitions(db, tables, clock.nowMs());
   if (created.length + dropped.length > 0) log.info({ created, dropped }, "partitions maintained");
 }
 
-type GatewayParts = Pick<GatewayOptions, "db" | "clock" | "log" | "metrics" | "listener" | "catalog">;
+type GatewayParts = Pick<GatewayOptions, "db" | "clock" | "log" | "metrics" | "listener" | "catalog" | "rules">;
 
 function openGateway(config: Config, carrierName: CarrierName, parts: GatewayParts): Promise<Gateway> {
   return startGateway({
@@ -219,8 +246,8 @@ function startPeriodicWork(db: Database, clock: Clock, log: Logger, config: Conf
   const presenceMs = Math.min(10_000, config.offlineAfterSeconds * 250);
   return [
     repeat("partitions", 60 * minuteMs, log, async () => {
-      await keepPartitions(db, clock, log);
-      await pruneDefaults(db, partitionedTables, clock.nowMs());
+      await keepPartitions(db, tablesOf(config), clock, log);
+      await pruneDefaults(db, tablesOf(config), clock.nowMs());
     }),
     repeat("silent devices", presenceMs, log, async () => {
       await sweepSilentDevices(db, clock, config.offlineAfterSeconds);

@@ -3,7 +3,7 @@ import { routeTable } from "../../src/app.ts";
 import type { Route } from "../../src/http/route.ts";
 import { allScopes, type Scope } from "../../src/oauth/scopes.ts";
 import { loadCatalog } from "../../src/resources/catalog/catalog.ts";
-import { openTestApi, type TestApi } from "../support/api.ts";
+import { openTestApi, type TestAnswer, type TestApi } from "../support/api.ts";
 import { makeEcg } from "../support/ecg.ts";
 import { makeEvent } from "../support/events.ts";
 import { makeDevice, makeMember } from "../support/fixtures.ts";
@@ -135,14 +135,19 @@ describe("the matrix of operations and callers", () => {
   const named = routes.map((route) => [`${route.method} ${route.path}`, route] as const);
   const described = named.filter(([, route]) => route.partners !== "never");
 
+  /** The replay endpoint has an error body of its own. */
+  const codeOf = ({ body }: TestAnswer): unknown => body?.code ?? body?.error?.code;
+
   it.each(named)("%s: no token, and an expired one", async (_name, route) => {
     const none = await call(route, undefined);
-    expect([none.status, none.body.code]).toEqual([401, "not_authenticated"]);
+    expect([none.status, codeOf(none)]).toEqual([401, "not_authenticated"]);
     const stale = await call(route, expired);
-    expect([stale.status, stale.body.code]).toEqual([401, "invalid_token"]);
+    expect([stale.status, codeOf(stale)]).toEqual([401, "invalid_token"]);
   });
 
-  it.each(described)("%s: a token without its scope", async (_name, route) => {
+  // Replay needs no scope: what a token may not see is left out.
+  const scoped = described.filter(([, route]) => route.path !== "/api/v1/partner/outbound-events/");
+  it.each(scoped)("%s: a token without its scope", async (_name, route) => {
     const required = route.partners as readonly Scope[];
     expect(required.length).toBeGreaterThan(0);
     const token = await fetchToken(api, integration, allScopes.filter((scope) => !required.includes(scope)).join(" "));
@@ -178,7 +183,7 @@ describe("the matrix of operations and callers", () => {
     const least = leastRole(route);
     for (const role of roles) {
       const answer = await call(route, people.get(role), foreignObjects);
-      const seen = [role, answer.status, answer.body?.code];
+      const seen = [role, answer.status, codeOf(answer)];
       if (least === null) expect(seen).toEqual([role, 403, "partner_token_required"]);
       else if (roles.indexOf(role) < roles.indexOf(least)) expect(seen).toEqual([role, 403, "role_not_allowed"]);
       else expect([401, 403]).not.toContain(answer.status);
