@@ -15,6 +15,7 @@ import { type Gateway, type GatewayOptions, startGateway } from "./gateway/gatew
 import { deleteOldIdempotencyKeys } from "./http/idempotency.ts";
 import { RateLimiter } from "./http/rate-limit.ts";
 import { deleteEndedWindows } from "./http/rate-limit-store.ts";
+import { closeStalledRecordings } from "./ingest/ecg-closing.ts";
 import { fencesOfLocated } from "./ingest/located-rules.ts";
 import { deleteOldPoisoned } from "./ingest/poison-store.ts";
 import { deleteOldBatches, sweepSilentDevices } from "./ingest/presence.ts";
@@ -35,7 +36,6 @@ import { startOpsServer } from "./ops-server.ts";
 import { loadCatalog } from "./resources/catalog/catalog.ts";
 import { removeDeadNodes } from "./resources/devices/device-sessions.ts";
 import { forgetUnknownDevices } from "./resources/devices/unknown-device-store.ts";
-import { closeStalledRecordings } from "./resources/ecg/ecg-closing.ts";
 import { expireInvitations } from "./resources/invitations/invitation-expiry.ts";
 import { type CarrierName, loadCarriers } from "./resources/locations/carrier.ts";
 import { startPlaceWorker } from "./resources/locations/place-worker.ts";

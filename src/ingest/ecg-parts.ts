@@ -1,9 +1,8 @@
-import { uuidBytes, uuidV7 } from "../lib/ids.ts";
-import { stalledAfterMs } from "../resources/ecg/ecg-closing.ts";
-import { ecgEvent } from "../resources/ecg/ecg-event.ts";
+import { uuidV7 } from "../lib/ids.ts";
 import { durationMs, layOut, leadName, type PartSize } from "../resources/ecg/ecg-layout.ts";
-import { eventTypes, severities } from "../resources/events/event-types.ts";
 import type { BatchStep, TakenPacket } from "./batch-step.ts";
+import { stalledAfterMs } from "./ecg-closing.ts";
+import { ecgEvent } from "./ecg-event.ts";
 import {
   insertParts,
   insertRecordings,
@@ -14,7 +13,6 @@ import {
   type TakenPart,
   updateRecordings,
 } from "./ecg-parts-store.ts";
-import type { EventRow } from "./ingest-rows.ts";
 import { plausibleTime } from "./time-rule.ts";
 
 /** Samples of all leads, gaps included. A part beyond it is a packet that cannot be stored: kept aside, and answered. */
@@ -45,9 +43,10 @@ export const storeEcgParts: BatchStep = async (client, packets, rows, nowMs) => 
   for (const recording of changed) {
     const isGivenUp = surplus.includes(recording);
     settle(recording, sizes.get(recording.id) ?? [], isGivenUp);
-    if (recording.status !== "receiving" && recording.event_id === null) {
-      rows.events.push(eventOf(recording, nowMs));
-    }
+    if (recording.status === "receiving" || recording.event_id !== null) continue;
+    recording.event_id = uuidV7(nowMs);
+    const duration_ms = durationMs(recording.sample_count, recording.sampling_rate_hz);
+    rows.events.push(ecgEvent(recording.track, recording.event_id, { ...recording, duration_ms }, nowMs));
   }
   await updateRecordings(client, changed);
 };
@@ -137,34 +136,4 @@ function receivedSamples(sizes: readonly PartSize[]): number {
   const byLead = new Map<number, number>();
   for (const { lead, sampleCount } of sizes) byLead.set(lead, (byLead.get(lead) ?? 0) + sampleCount);
   return Math.max(0, ...byLead.values());
-}
-
-function eventOf(recording: OpenRecording, nowMs: number): EventRow {
-  const { number, severity, title } = eventTypes.ecg_recorded;
-  recording.event_id = uuidV7(nowMs);
-  const { message, data, outbound } = ecgEvent(recording.event_id, {
-    id: recording.id,
-    ts: recording.ts,
-    deviceTs: recording.device_ts,
-    durationMs: durationMs(recording.sample_count, recording.sampling_rate_hz),
-    samplingRateHz: recording.sampling_rate_hz,
-    avgHr: recording.avg_hr,
-    classification: recording.classification,
-    quality: recording.quality,
-    status: recording.status,
-  });
-  return {
-    track: recording.track,
-    id: uuidBytes(recording.event_id),
-    typeNumber: number,
-    severity: severities[severity],
-    tsMs: recording.ts.getTime(),
-    deviceTimeMs: recording.device_ts?.getTime() ?? null,
-    receivedAtMs: nowMs,
-    title,
-    message,
-    location: null,
-    data,
-    outbound,
-  };
 }

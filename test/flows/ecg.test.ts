@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { iwCodec } from "../../src/codecs/iw/iw-codec.ts";
+import { closeStalledRecordings } from "../../src/ingest/ecg-closing.ts";
 import { makeManualClock } from "../../src/lib/clock.ts";
-import { closeStalledRecordings } from "../../src/resources/ecg/ecg-closing.ts";
 import { openTestApi, type TestApi } from "../support/api.ts";
 import { type GatewayWorld, openGatewayWorld, type TestGateway } from "../support/gateway.ts";
 import { ecgFrame, type IwWatch, openIwWatch } from "../support/iw-watch.ts";
@@ -240,24 +240,39 @@ it("sets a part aside that would make a recording too large, answers it, and kee
   expect((await recordings())[0]).toMatchObject({ sample_count: 4000 });
 });
 
-it("logs one outbound event for those who have named the type", async () => {
+it("tells those who have named the type once, in the log of outbound events", async () => {
   await api.db.run`update integrations set webhook_event_types = '{ecg.recorded}'`;
-  await watch.send(part(1));
+  for (const sequence of [1, 2, 3, 4]) await watch.send(part(sequence));
+  await watch.send(part(1, { time: "20260301081000" }));
   await sweepAfter(301);
-  const [recording] = await recordings();
-  const rows = await world.db.many<{ type: string; occurred_at: Date; body: string }>`
-    select type, occurred_at, body from outbound_events where device_uid = ${uid} and type = 'ecg.recorded'`;
-  expect(rows).toMatchObject([{ occurred_at: start }]);
-  expect(JSON.parse(rows[0]?.body ?? "").data).toEqual({
-    event_id: (await events())[0]?.id,
-    ecg_id: recording.id,
+  await watch.send(part(2, { time: "20260301081000" }));
+  const all = await recordings();
+  const [complete, incomplete] = ["2026-03-01T08:19:30.000Z", "2026-03-01T08:10:00.000Z"].map((deviceTs) =>
+    all.find(({ device_ts }: { device_ts: string }) => device_ts === deviceTs),
+  );
+  const rows = await world.db.many<{ occurred_at: Date; body: string }>`
+    select occurred_at, body from outbound_events where device_uid = ${uid} and type = 'ecg.recorded' order by id`;
+  const told = (await events()).map(({ id, data }) => [data.ecg_id, id]);
+  const dataOf = ({ id, ...recording }: Record<string, unknown>) => ({
+    event_id: new Map(told as [unknown, unknown][]).get(id),
+    ecg_id: id,
     ts: start.toISOString(),
-    device_ts: "2026-03-01T08:19:30.000Z",
-    duration_ms: 1600,
+    device_ts: recording.device_ts,
+    duration_ms: recording.duration_ms,
     sampling_rate_hz: 250,
     avg_hr: null,
     classification: "not_analyzed",
     quality: "unknown",
-    status: "incomplete",
+    status: recording.status,
   });
+  expect(rows.map(({ occurred_at, body }) => [occurred_at, JSON.parse(body).data])).toEqual([
+    [start, dataOf(complete)],
+    [start, dataOf(incomplete)],
+  ]);
+  expect([complete.status, complete.duration_ms, incomplete.status, incomplete.duration_ms]).toEqual([
+    "complete",
+    1360,
+    "incomplete",
+    1600,
+  ]);
 });
