@@ -1,10 +1,11 @@
-import { makeFleet } from "../simulator/fleet.ts";
+import { type FleetMember, makeFleet } from "../simulator/fleet.ts";
+import { dayOf, planDay } from "../simulator/itinerary.ts";
 import { makeProgressLine } from "../simulator/progress.ts";
 import { startSimulation } from "../simulator/simulation.ts";
 import type { Command, CommandContext } from "./command.ts";
 import { UsageError } from "./command.ts";
 import { withDatabase } from "./command-database.ts";
-import { type DemoContent, makeDemoContent } from "./demo-content.ts";
+import { type DemoContent, demoPeople, makeDemoContent } from "./demo-content.ts";
 import { type DemoAccess, demoOwner, demoSlug, openDemo } from "./demo-organization.ts";
 import { registerFleet, romeAt } from "./fleet-registration.ts";
 import { positiveInteger } from "./option-values.ts";
@@ -17,7 +18,8 @@ const seed = 2026;
 const intervalMs = 10_000;
 /** A walk stays below the speed of a car, and a day passes in little more than an hour. */
 const speed = 20;
-const hourMs = 3_600_000;
+/** Of their time: half a minute of ours. */
+const aheadMs = 10 * 60_000;
 
 interface Ready {
   ready: true;
@@ -42,10 +44,12 @@ function deviceCount({ args }: CommandContext): number {
   return count;
 }
 
-/** People are about to leave the house when the demo starts, whatever the time is. */
-function morningOf(now: Date): number {
-  const offsetMs = romeAt(now).utcOffsetMinutes * 60_000;
-  return Math.floor((now.getTime() + offsetMs) / (24 * hourMs)) * 24 * hourMs - offsetMs + 8.9 * hourMs;
+/** Whatever the time is, the first of the people with geofences is about to leave the house when the demo starts. */
+function morningOf(fleet: readonly FleetMember[], now: Date): number {
+  const days = fleet.slice(0, demoPeople).map(({ person }) => planDay(person, dayOf(person, now.getTime())));
+  const walks = days.flatMap(({ legs }) => legs.flatMap(({ kind, fromMs }) => (kind === "walk" ? [fromMs] : [])));
+  // On a rare day none of them goes out.
+  return walks.length > 0 ? Math.min(...walks) - aheadMs : (days[0]?.wakesMs ?? now.getTime());
 }
 
 const demo: Command = {
@@ -86,7 +90,7 @@ const demo: Command = {
         clock,
         intervalMs,
         speed,
-        lifeStartMs: morningOf(clock.now()),
+        lifeStartMs: morningOf(fleet, clock.now()),
       });
       // So that there is one to look at; by themselves people record one every other day.
       simulation.devices[0]?.recordEcg();
@@ -156,7 +160,7 @@ Try it:
   curl -s -H "Authorization: Bearer $TOKEN" ${http}/api/v1/devices/${first}/ecg/
   curl -s -H "Authorization: Bearer $TOKEN" ${http}/api/v1/events/
 
-Indoors a watch sees no satellites: a position may take a minute, until its person goes out.
+Indoors a watch sees few satellites: a position may take a minute, until its person goes out. So do events of geofences and thresholds.
 Open ${http}/api/schema/swagger/ to read and try every call. Ctrl-C ends the demo; the next start goes on with the same data.
 `;
 }

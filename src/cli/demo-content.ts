@@ -25,6 +25,9 @@ const people = [
   ["Dino", "Esposito"],
 ] as const;
 
+/** They own the first devices of the fleet. */
+export const demoPeople = people.length;
+
 type Json = Record<string, unknown>;
 type Call = <T = Json>(method: "GET" | "POST", path: string, body?: Json) => Promise<T>;
 
