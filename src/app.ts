@@ -27,6 +27,7 @@ import type { Catalog } from "./resources/catalog/catalog.ts";
 import { catalogRoutes } from "./resources/catalog/catalog-routes.ts";
 import { commandRoutes } from "./resources/commands/command-routes.ts";
 import { deviceRoutes } from "./resources/devices/device-routes.ts";
+import { ecgRoutes } from "./resources/ecg/ecg-routes.ts";
 import { eventRoutes } from "./resources/events/event-routes.ts";
 import { geofenceRoutes } from "./resources/geofences/geofence-routes.ts";
 import { invitationRoutes } from "./resources/invitations/invitation-routes.ts";
@@ -76,6 +77,7 @@ export function routeTable(options: RouteTableOptions): Route[] {
     ...deviceRoutes(options.catalog, options.commandAckTimeoutSeconds),
     ...locationRoutes(),
     ...telemetryRoutes(),
+    ...ecgRoutes(),
     ...eventRoutes(),
     ...geofenceRoutes(),
     ...thresholdRoutes(),

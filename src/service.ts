@@ -15,8 +15,12 @@ import { type Gateway, type GatewayOptions, startGateway } from "./gateway/gatew
 import { deleteOldIdempotencyKeys } from "./http/idempotency.ts";
 import { RateLimiter } from "./http/rate-limit.ts";
 import { deleteEndedWindows } from "./http/rate-limit-store.ts";
+import { closeStalledRecordings } from "./ingest/ecg-closing.ts";
+import { fencesOfLocated } from "./ingest/located-rules.ts";
 import { deleteOldPoisoned } from "./ingest/poison-store.ts";
 import { deleteOldBatches, sweepSilentDevices } from "./ingest/presence.ts";
+import { RuleBook } from "./ingest/rule-book.ts";
+import { startRuleWorker } from "./ingest/rule-worker.ts";
 import { type Clock, makeClock } from "./lib/clock.ts";
 import { randomToken } from "./lib/ids.ts";
 import { Lifecycle, repeat } from "./lib/lifecycle.ts";
@@ -129,8 +133,12 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   const listener = new Listener(db, log);
   lifecycle.add("listener", () => listener.close());
 
+  const rules = new RuleBook({ db, listener, log, metrics });
+
   if (config.roles.includes("worker")) {
     for (const stop of startPeriodicWork(db, clock, log, config, catalog)) lifecycle.add("periodic work", stop);
+    const timers = startRuleWorker({ db, clock, log, listener, metrics, rules });
+    lifecycle.add("rule timers", () => timers.close());
     const { smtpUrl, mailFrom: from } = config;
     const folder = join(config.dataDir, "mail");
     const mails = startMailSender({ db, clock, log, listener, metrics, smtpUrl, from, folder });
@@ -138,7 +146,7 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
     const { geolocateUrl, geocoderUrl } = config;
     if (geolocateUrl !== undefined || geocoderUrl !== undefined) {
       const parts = { db, clock, log, listener, metrics, carrierName, geolocateUrl, geocoderUrl };
-      const places = startPlaceWorker({ ...parts, onLocated: tellLocated(clock) });
+      const places = startPlaceWorker({ ...parts, onLocated: fencesOfLocated(rules, clock, tellLocated(clock)) });
       lifecycle.add("place worker", () => places.close());
     }
   }
@@ -156,7 +164,7 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
       "partitions",
       repeat("partitions", 60 * minuteMs, log, () => keepPartitions(db, tables, clock, log)),
     );
-    const opened = await openGateway(config, carrierName, { db, clock, log, metrics, listener, catalog });
+    const opened = await openGateway(config, carrierName, { db, clock, log, metrics, listener, catalog, rules });
     lifecycle.add("gateway", () => opened.close());
     const { address } = opened;
     gateway = `${address.family === "IPv6" ? `[${address.address}]` : address.address}:${address.port}`;
@@ -211,7 +219,7 @@ async function keepPartitions(
   if (created.length + dropped.length > 0) log.info({ created, dropped }, "partitions maintained");
 }
 
-type GatewayParts = Pick<GatewayOptions, "db" | "clock" | "log" | "metrics" | "listener" | "catalog">;
+type GatewayParts = Pick<GatewayOptions, "db" | "clock" | "log" | "metrics" | "listener" | "catalog" | "rules">;
 
 function openGateway(config: Config, carrierName: CarrierName, parts: GatewayParts): Promise<Gateway> {
   return startGateway({
@@ -257,6 +265,9 @@ function startPeriodicWork(
       await resendTimezones({ db, clock, catalog, commandTtlSeconds: config.commandTtlSeconds });
     }),
     repeat("dead gateways", 10_000, log, () => removeDeadNodes(db, clock.now())),
+    repeat("stalled recordings", 10_000, log, async () => {
+      await closeStalledRecordings(db, clock);
+    }),
     repeat("expired invitations", minuteMs, log, async () => {
       await expireInvitations(db, clock.now());
     }),

@@ -1,5 +1,6 @@
 import type { Command } from "./command.ts";
 import { dbCommands } from "./db-commands.ts";
+import { demoCommands } from "./demo-command.ts";
 import { deviceCommands } from "./device-commands.ts";
 import { doctorCommands } from "./doctor-command.ts";
 import { integrationCommands } from "./integration-commands.ts";
@@ -12,6 +13,7 @@ import { userCommands } from "./user-commands.ts";
 /** Every command, in the order in which help lists them. */
 export const commands: readonly Command[] = [
   ...startCommands,
+  ...demoCommands,
   ...orgCommands,
   ...integrationCommands,
   ...rotationCommands,

@@ -1,5 +1,6 @@
 import type { BatchStep } from "../ingest/batch-step.ts";
 import { commandAnswers } from "../ingest/command-answers.ts";
+import { storeEcgParts } from "../ingest/ecg-parts.ts";
 import { makeCommandLane } from "./command-lane.ts";
 import type { MakeDownlinkLane } from "./downlink.ts";
 
@@ -16,7 +17,7 @@ export interface DeviceServicesOptions {
 
 export function deviceServices({ commandAckTimeoutSeconds }: DeviceServicesOptions): DeviceServices {
   return {
-    steps: [commandAnswers],
+    steps: [commandAnswers, storeEcgParts],
     downlinks: [makeCommandLane({ ackTimeoutSeconds: commandAckTimeoutSeconds })],
   };
 }

@@ -185,9 +185,9 @@ function responsesOf(route: Route): Json {
   const success = Object.entries(route.responses).map(([status, schema]) => [
     status,
     {
-      description: schema ? "Success" : "Success, no body",
+      description: status === "304" ? "Not modified" : schema ? "Success" : "Success, no body",
       headers: responseHeaders,
-      ...(schema ? { content: { "application/json": { schema: toOpenApi(schema) } } } : {}),
+      ...(schema ? { content: { "application/json": { schema: toOpenApi(schema) }, ...formsOf(route, status) } } : {}),
     },
   ]);
   const isReplay = route.path === "/api/v1/partner/outbound-events/";
@@ -202,6 +202,11 @@ function responsesOf(route: Route): Json {
   ]);
   return Object.fromEntries([...success, ...failures]);
 }
+
+const formsOf = ({ otherForms = {} }: Route, status: string): Json =>
+  status === "200"
+    ? Object.fromEntries(Object.entries(otherForms).map(([type, schema]) => [type, { schema: toOpenApi(schema) }]))
+    : {};
 
 const responseHeaders: Json = {
   "X-Request-Id": {

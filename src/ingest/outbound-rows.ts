@@ -9,8 +9,7 @@ import { factOf } from "../resources/outbound-events/outbound-entry.ts";
 import { type Lane, reserveLanes } from "../resources/outbound-events/outbound-lanes.ts";
 import { OutboundWriter, outboundChannel } from "../resources/outbound-events/outbound-log.ts";
 import { healthSnapshotJson, isHealthSnapshot } from "../resources/telemetry/health-envelope.ts";
-import type { DeviceTrack } from "./device-memory.ts";
-import type { BatchRows } from "./ingest-rows.ts";
+import type { BatchRows, EventOwner } from "./ingest-rows.ts";
 
 const outboundTypes = new Map<number, WebhookEventType>(
   Object.values(eventTypes).flatMap(({ number, outboundType }) => (outboundType ? [[number, outboundType]] : [])),
@@ -47,7 +46,7 @@ function countsOf({ locations, telemetry, events, outbound }: BatchRows): Map<st
   return counts;
 }
 
-const headOf = <T extends WebhookEventType>({ device }: DeviceTrack, type: T, occurredAtMs: number) => ({
+const headOf = <T extends WebhookEventType>({ device }: EventOwner, type: T, occurredAtMs: number) => ({
   organizationId: device.organizationId,
   type,
   deviceUid: device.uid,

@@ -4,6 +4,7 @@ import type { Route } from "../../src/http/route.ts";
 import { allScopes, type Scope } from "../../src/oauth/scopes.ts";
 import { loadCatalog } from "../../src/resources/catalog/catalog.ts";
 import { openTestApi, type TestAnswer, type TestApi } from "../support/api.ts";
+import { makeEcg } from "../support/ecg.ts";
 import { makeEvent } from "../support/events.ts";
 import { makeDevice, makeMember } from "../support/fixtures.ts";
 import {
@@ -50,6 +51,7 @@ function objectKind(route: Route, parameter: string): keyof Objects | null {
   if (route.path.startsWith("/api/v1/organizations/invitations/")) return "invitation";
   if (route.path.startsWith("/api/v1/audit-log/")) return "audit";
   if (route.path.startsWith("/api/v1/events/")) return "event";
+  if (route.path.startsWith("/api/v1/devices/:device_uid/ecg/")) return "ecg";
   if (route.path.startsWith("/api/v1/geofences/")) return "geofence";
   if (route.path.startsWith("/api/v1/alert-thresholds/")) return "threshold";
   throw new Error(`say in the matrix which object ${parameter} of ${route.path} is`);
@@ -62,6 +64,7 @@ interface Objects {
   invitation: string;
   audit: string;
   event: string;
+  ecg: string;
   geofence: string;
   threshold: string;
   command: string;
@@ -121,6 +124,7 @@ describe("the matrix of operations and callers", () => {
       invitation: shared.body.invitation.id,
       audit: String(audit),
       event: await makeEvent(api, device),
+      ecg: await makeEcg(api, device),
       geofence: geofence.body.id,
       threshold: threshold.body.id,
       command: command.body.command_uuid,

@@ -38,10 +38,19 @@ export async function addIntegrations(client: pg.Client, count: number): Promise
 }
 
 /** An IW position with the time as the device's clock, which has seconds. */
-export function iwPosition(timeMs: number): string {
+export function iwPosition(timeMs: number, lat = 41.902782, lng = 12.496367): string {
   const [date, time] = new Date(timeMs).toISOString().slice(2, 19).replaceAll("-", "").replaceAll(":", "").split("T");
-  return `IWAP01${date}A4154.1669N01229.7820E003.2${time}118.0007500908100001,222,1,300,4500#`;
+  return `IWAP01${date}A${degrees(lat, 2)}N${degrees(lng, 3)}E003.2${time}118.0007500908100001,222,1,300,4500#`;
 }
+
+/** Degrees and minutes, north and east. */
+function degrees(value: number, digits: number): string {
+  const minutes = (value - Math.floor(value)) * 60;
+  return `${String(Math.floor(value)).padStart(digits, "0")}${minutes.toFixed(4).padStart(7, "0")}`;
+}
+
+/** A heart rate, which has no clock. */
+export const iwHeartRate = (hr: number): string => `IWAP49,${hr}#`;
 
 /** An IW heartbeat, which has no clock. */
 export const iwHeartbeat = (steps: number): string => `IWAP03,07500908100001,${String(steps).padStart(5, "0")},00#`;

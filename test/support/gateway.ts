@@ -6,6 +6,7 @@ import { maintainPartitions } from "../../src/db/partitions.ts";
 import { type DeviceServicesOptions, deviceServices } from "../../src/gateway/device-services.ts";
 import { type Gateway, type GatewayOptions, startGateway } from "../../src/gateway/gateway.ts";
 import type { GatewayLimits } from "../../src/gateway/gateway-limits.ts";
+import { RuleBook } from "../../src/ingest/rule-book.ts";
 import { type Clock, makeClock } from "../../src/lib/clock.ts";
 import { newUuid } from "../../src/lib/ids.ts";
 import { makeLogger } from "../../src/lib/logger.ts";
@@ -85,6 +86,7 @@ export async function openGatewayWorld(clock: Clock = makeClock()): Promise<Gate
         metrics,
         listener,
         catalog: options.catalog ?? loadCatalog(),
+        rules: new RuleBook({ db: own, listener, log, metrics }),
         codecs: options.codecs ?? [testCodec()],
         host: "127.0.0.1",
         port: 0,

@@ -17,7 +17,10 @@ export interface FenceRule {
   scope: "org" | "user" | "device";
   userId: string | null;
   shapeRevision: number;
+  /** The version of the organization's rules that brought this shape. */
+  shapeVersion: number;
   createdAt: Date;
+  updatedAt: Date;
   /** Of scope device; deleted devices are among them, they do not report. */
   links: FenceLink[];
 }
@@ -49,7 +52,8 @@ async function readFences(db: Db, organizationId: string, which: Sql): Promise<F
     select g.id, g.name, g.lat, g.lng, g.radius_m as "radiusM", g.trigger_on_enter as "triggerOnEnter",
       g.trigger_on_exit as "triggerOnExit", g.trigger_on_dwell as "triggerOnDwell",
       g.dwell_threshold_seconds as "dwellThresholdSeconds", g.schedule, g.scope, g.user_id as "userId",
-      g.shape_revision as "shapeRevision", g.created_at as "createdAt"
+      g.shape_revision as "shapeRevision", g.shape_version as "shapeVersion", g.created_at as "createdAt",
+      g.updated_at as "updatedAt"
     from geofences g
     where g.organization_id = ${organizationId} and g.is_active and g.deleted_at is null and ${which}`);
   return rows.map((row) => ({ ...row, links: [] }));

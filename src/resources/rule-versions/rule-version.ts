@@ -33,6 +33,10 @@ export async function touchRules(tx: Tx, organizationId: string, ...changes: rea
     from unnest(${logged.map(({ kind }) => kind)}::text[], ${logged.map(({ id }) => id)}::uuid[]) as c (kind, object_id)
     on conflict do nothing`;
   await tx.run`
+    update geofences set shape_version = ${version}, versioned_shape = shape_revision
+    where organization_id = ${organizationId} and versioned_shape is distinct from shape_revision
+      and id = any(${logged.filter(({ kind }) => kind === "geofence").map(({ id }) => id)}::uuid[])`;
+  await tx.run`
     delete from rule_changes where organization_id = ${organizationId} and version <= ${version - keptChanges}`;
   await notify(tx, rulesChannel, organizationId);
 }
