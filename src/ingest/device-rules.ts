@@ -71,6 +71,10 @@ export interface RuleContext {
 
 const noBounds: ThresholdBounds = { low: null, high: null };
 
+/** Most readings: nothing begins and nothing ends. */
+const isWithin = ({ low, high }: ThresholdBounds, value: number): boolean =>
+  (low?.low == null || value >= low.low) && (high?.high == null || value <= high.high);
+
 /**
  * The rules of one device at work: what it says goes in one after the other, the next memory and facts come out. Nothing is
  * kept of an attempt that fails.
@@ -105,11 +109,13 @@ export class DeviceRules {
 
   takeReadings({ values, receivedAtMs, deviceTimeMs, tsMs, context }: RuleReadings): void {
     if (isLate(tsMs, receivedAtMs)) return;
-    for (const [metric, value] of Object.entries(values)) {
+    for (const metric in values) {
+      const value = values[metric] as number;
       const known = this.memory.thresholds[metric];
       const bounds = this.#view.bounds.get(metric) ?? noBounds;
       if (known === undefined && bounds === noBounds) continue;
       this.evaluations++;
+      if (known === undefined && isWithin(bounds, value)) continue;
       const reading = { value, tsMs: receivedAtMs, nowMs: receivedAtMs };
       const outcome = evaluateReading(known, bounds, reading, this.#tools.newEventId);
       this.#moveThreshold(metric, known, outcome.state);

@@ -79,26 +79,38 @@ export class FenceIndex {
 
   /** The fences as they apply to this device; to be asked for again when the index or the holders have changed. */
   of(deviceId: string, holders: readonly Holder[]): FenceSource {
+    // Made once: a copy of each fence with every fix would cost more than its evaluation.
+    const own = this.#ownOf(deviceId, holders);
+    const ownById = new Map(own.map((fence) => [fence.id, fence]));
     return {
       version: this.version,
-      near: (place) => this.near(deviceId, holders, place),
-      find: (fenceId) => this.find(deviceId, holders, fenceId),
+      near: (place) => {
+        const others = this.#at(place);
+        return others.length === 0 ? own : [...own, ...others];
+      },
+      find: (fenceId) => ownById.get(fenceId) ?? this.#findShared(fenceId),
     };
   }
 
   /** The fences of the device itself and of its holders, and those of the organization that could concern the place. */
-  near(deviceId: string, holders: readonly Holder[], { lat, lng }: Point): Fence[] {
-    const found: Fence[] = [];
-    const add = (fenceId: string): void => {
-      const fence = this.find(deviceId, holders, fenceId);
-      if (fence) found.push(fence);
-    };
-    for (const fenceId of this.#links.get(deviceId)?.keys() ?? []) add(fenceId);
-    for (const { userId } of holders) for (const fenceId of this.#ofUsers.get(userId) ?? []) add(fenceId);
+  near(deviceId: string, holders: readonly Holder[], place: Point): Fence[] {
+    return [...this.#ownOf(deviceId, holders), ...this.#at(place)];
+  }
+
+  #ownOf(deviceId: string, holders: readonly Holder[]): Fence[] {
+    const ids = [...(this.#links.get(deviceId)?.keys() ?? [])];
+    for (const { userId } of holders) ids.push(...(this.#ofUsers.get(userId) ?? []));
+    return ids.flatMap((fenceId) => this.find(deviceId, holders, fenceId) ?? []);
+  }
+
+  #at({ lat, lng }: Point): Fence[] {
     const [x, y] = [Math.round(lng * perDegree), Math.round(lat * perDegree)];
-    const boxed = this.#places.search({ minX: x, minY: y, maxX: x, maxY: y });
-    for (const { fence } of boxed) found.push(fence);
-    return found;
+    return this.#places.search({ minX: x, minY: y, maxX: x, maxY: y }).map(({ fence }) => fence);
+  }
+
+  #findShared(fenceId: string): Fence | undefined {
+    const fence = this.#fences.get(fenceId);
+    return fence?.scope === "org" ? fence : undefined;
   }
 
   /** Undefined: there is none, or it does not apply to this device. */

@@ -78,6 +78,8 @@ type Moved = FenceOutcome & { state: FenceState };
 const confirmMs = 60_000;
 const clearM = 50;
 const fastestKmh = 250;
+/** Metres of a degree of latitude, and a little less: far away is told without a sine. */
+const leastM = 111_000;
 
 export const bandM = (radiusM: number, accuracyM: number | null): number => Math.max(0.1 * radiusM, 20, accuracyM ?? 0);
 
@@ -108,6 +110,16 @@ export function evaluateFix(
   }
   const changed = change(before, fence, before.pending?.place ?? place, nowMs, isScheduled);
   return { state: changed.state, facts: [...facts, ...changed.facts] };
+}
+
+/** True: neither the fix nor the time changes anything. False may be said of a fix that does not either. */
+export function isSettled(state: FenceState, fence: Fence, fix: FenceFix, nowMs: number): boolean {
+  if (state.revision !== fence.revision || state.pending !== null || state.side === "unknown") return false;
+  if (state.stay !== null && dwellDueMs(state, fence) <= nowMs) return false;
+  const outerM = fence.radiusM + bandM(fence.radiusM, fix.accuracyM);
+  if (Math.abs(fix.lat - fence.lat) * leastM > outerM) return state.side === "outside";
+  const distance = distanceM(fence, fix);
+  return state.side === "inside" ? distance <= fence.radiusM : distance > outerM;
 }
 
 /** What the passing of time alone does, until now: a change that nothing contradicted, and a stay that has lasted. */

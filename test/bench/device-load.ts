@@ -4,9 +4,12 @@ import { iwLogin, iwPosition } from "../support/fleet.ts";
 /**
  * Devices in a process of their own. Arguments: port connections milliseconds rate. Rate 0 is a closed loop, one packet under way
  * per connection; otherwise so many packets a second over all connections. First all log in; a line "connected" says so, and a
- * line on stdin starts the load. Prints packets acknowledged per second and the times of their answers.
+ * line on stdin starts the load. Prints packets acknowledged per second and the times of their answers. Two more arguments: the
+ * first IMEI, and the time of the first packet, for devices whose packets must not be late.
  */
-const [port, connections, durationMs, rate] = process.argv.slice(2).map(Number) as [number, number, number, number];
+const [port, connections, durationMs, rate, firstUid = 860_000_000_000_000, startMs] = process.argv
+  .slice(2)
+  .map(Number) as [number, number, number, number, number?, number?];
 const answer = Buffer.from("IWBP01#");
 const loginAnswer = "IWBP00";
 
@@ -17,7 +20,7 @@ interface Device {
   n: number;
 }
 
-const baseMs = Math.floor(Date.now() / 1000) * 1000 - 25 * 86_400_000;
+const baseMs = startMs ?? Math.floor(Date.now() / 1000) * 1000 - 25 * 86_400_000;
 const devices: Device[] = [];
 const times: number[] = [];
 let isRunning = false;
@@ -55,10 +58,10 @@ function open(uid: string, first: number): Promise<Device> {
 }
 
 // Packets of every run are new ones: seconds of the device's clock are not used twice within a bench.
-const first = Math.floor(performance.timeOrigin / 1000) % 1_000_000;
+const first = startMs === undefined ? Math.floor(performance.timeOrigin / 1000) % 1_000_000 : 0;
 for (let start = 0; start < connections; start += 200) {
   const size = Math.min(200, connections - start);
-  const opened = Array.from({ length: size }, (_, index) => open(String(860_000_000_000_000 + start + index), first));
+  const opened = Array.from({ length: size }, (_, index) => open(String(firstUid + start + index), first));
   devices.push(...(await Promise.all(opened)));
 }
 console.log("connected");

@@ -28,14 +28,15 @@ interface Target {
 }
 
 /** Connects the devices, does something, then runs the load. */
-async function load(
-  target: Target,
+export async function load(
+  target: Pick<Target, "port">,
   connections: number,
   durationMs: number,
   rate: number,
   whenConnected: () => Promise<void> = async () => undefined,
+  more: readonly number[] = [],
 ): Promise<Loaded> {
-  const args = [target.port, connections, durationMs, rate].map(String);
+  const args = [target.port, connections, durationMs, rate, ...more].map(String);
   const child = spawn(process.execPath, [...script("device-load.ts"), ...args], { stdio: ["pipe", "pipe", "inherit"] });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const ended = new Promise((done) => child.once("exit", done));

@@ -7,6 +7,7 @@ import { FenceIndex, type IndexedFence } from "../../src/rules/fence-index.ts";
 import { makeScheduleCheck } from "../../src/rules/fence-schedule.ts";
 import { between, choose } from "../../src/simulator/random.ts";
 import { median, type Row } from "./report.ts";
+import { benchRuledPackets } from "./ruled-packets.ts";
 
 const smallest = 1_000;
 const sizes = [10_000, 100_000, 1_000_000];
@@ -134,7 +135,7 @@ function benchFences(): Row[] {
   return rows;
 }
 
-/** Fences in memory; packets with and without rules come from the whole way of a packet. */
+/** Fences in memory, and the whole way of a packet with and without rules. */
 export async function benchRules(): Promise<Row[]> {
-  return benchFences();
+  return [...(await benchRuledPackets()), ...benchFences()];
 }

@@ -274,3 +274,22 @@ test("makes nothing of late and of older fixes, and reports the change with the 
   await one.tracker.until("ok 90002");
   expect(await one.events()).toEqual(["Left Home"]);
 });
+
+test("takes positions found by networks for fixes, which need a second one or a minute", async () => {
+  const one = await person();
+  await rules.addFence({ devices: [one.id], radiusM: 500 });
+  await one.at(0);
+  for (const metres of [2000, 2010]) {
+    clock.advanceMs(60_000 - 1);
+    await rules.locate(one.id, northOf(home.lat, metres), home.lng, 80);
+  }
+  expect(await rules.ruleEvents(one.id)).toMatchObject([
+    { title: "Left Home", location: { source: "wifi", accuracy_m: 80 } },
+  ]);
+  clock.advanceMs(120_000);
+  await rules.locate(one.id, northOf(home.lat, 0), home.lng, 600);
+  expect(await one.events()).toEqual(["Left Home"]);
+  clock.advanceMs(120_000);
+  await one.at(0);
+  expect(await one.events()).toEqual(["Left Home", "Entered Home"]);
+});

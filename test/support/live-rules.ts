@@ -1,9 +1,11 @@
 import { Listener } from "../../src/db/listener.ts";
+import { fencesOfLocated } from "../../src/ingest/located-rules.ts";
 import { RuleBook } from "../../src/ingest/rule-book.ts";
 import { planChangedRules, runRuleTimers } from "../../src/ingest/rule-timers.ts";
 import { newUuid } from "../../src/lib/ids.ts";
 import { makeLogger } from "../../src/lib/logger.ts";
 import { Metrics } from "../../src/lib/metrics.ts";
+import { insertLocated } from "../../src/resources/locations/place-store.ts";
 import { touchRules } from "../../src/resources/rule-versions/rule-version.ts";
 import type { GatewayWorld } from "./gateway.ts";
 
@@ -133,6 +135,32 @@ export function rulesOf(world: GatewayWorld) {
     runTimersAtOnce: async (workers: number): Promise<void> => {
       await Promise.all(Array.from({ length: workers }, (_, index) => runRuleTimers(index === 0 ? own : parts())));
     },
+    /** What the place worker does with an answer of its service. */
+    locate: (deviceId: string, lat: number, lng: number, accuracyM: number): Promise<void> =>
+      db.transaction(async (tx) => {
+        const now = clock.now();
+        const position = {
+          id: newUuid(),
+          deviceId,
+          organizationId,
+          ts: now,
+          deviceTs: now,
+          receivedAt: now,
+          lat,
+          lng,
+          accuracyM,
+        };
+        const located = {
+          ...position,
+          source: "wifi",
+          invalidReason: null,
+          mcc: null,
+          mnc: null,
+          carrier: null,
+        } as const;
+        await insertLocated(tx, located);
+        await fencesOfLocated(own.rules, clock, async () => undefined)(tx, located);
+      }),
     ruleEvents: (deviceId: string) =>
       db.many`select event_type, severity, ts, device_ts, title, message, fence_id, fence_name, threshold_id, metric_key,
           value, location, data, id, created_at
