@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { buildApp, routeTable } from "./app.ts";
+import { VoiceService } from "./audio/voice-service.ts";
 import { iwCodec } from "./codecs/iw/iw-codec.ts";
 import { watchCodec } from "./codecs/watch/watch-codec.ts";
 import type { Config } from "./config.ts";
@@ -17,6 +18,7 @@ import { RateLimiter } from "./http/rate-limit.ts";
 import { deleteEndedWindows } from "./http/rate-limit-store.ts";
 import { deleteOldPoisoned } from "./ingest/poison-store.ts";
 import { deleteOldBatches, sweepSilentDevices } from "./ingest/presence.ts";
+import { deleteOldTransfers } from "./ingest/voice-parts.ts";
 import { type Clock, makeClock } from "./lib/clock.ts";
 import { randomToken } from "./lib/ids.ts";
 import { Lifecycle, repeat } from "./lib/lifecycle.ts";
@@ -35,6 +37,8 @@ import { forgetUnknownDevices } from "./resources/devices/unknown-device-store.t
 import { expireInvitations } from "./resources/invitations/invitation-expiry.ts";
 import { type CarrierName, loadCarriers } from "./resources/locations/carrier.ts";
 import { startPlaceWorker } from "./resources/locations/place-worker.ts";
+import { deleteHiddenAudio, expireMessages } from "./resources/messages/message-delivery.ts";
+import { startSpeechWorker } from "./resources/messages/speech-worker.ts";
 import { deleteOldActivationTokens } from "./resources/users/activation-store.ts";
 
 export interface RunningService {
@@ -113,7 +117,15 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   const listener = new Listener(db, log);
   lifecycle.add("listener", () => listener.close());
 
+  // Its threads start with their first job.
+  const voice = new VoiceService(config.speech);
+  lifecycle.add("voice", () => voice.close());
+
   if (config.roles.includes("worker")) {
+    if (voice.speaks) {
+      const speech = startSpeechWorker({ db, clock, log, listener, catalog, voice });
+      lifecycle.add("speech worker", () => speech.close());
+    }
     for (const stop of startPeriodicWork(db, clock, log, config)) lifecycle.add("periodic work", stop);
     const { smtpUrl, mailFrom: from } = config;
     const folder = join(config.dataDir, "mail");
@@ -150,7 +162,7 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   if (callers) {
     const { commandAckTimeoutSeconds } = config;
     const app = buildApp({
-      routes: routeTable({ catalog, commandAckTimeoutSeconds }),
+      routes: routeTable({ catalog, voice, commandAckTimeoutSeconds, commandTtlSeconds: config.commandTtlSeconds }),
       db,
       clock,
       log,
@@ -228,6 +240,9 @@ function startPeriodicWork(db: Database, clock: Clock, log: Logger, config: Conf
     repeat("expired invitations", minuteMs, log, async () => {
       await expireInvitations(db, clock.now());
     }),
+    repeat("expired messages", 10_000, log, async () => {
+      await expireMessages(db, clock.now());
+    }),
     repeat("expired rows", 5 * minuteMs, log, async () => {
       await deleteExpiredTokens(db, clock.now());
       await deleteOldIdempotencyKeys(db, clock.now());
@@ -237,6 +252,9 @@ function startPeriodicWork(db: Database, clock: Clock, log: Logger, config: Conf
       // A batch may be tried again as long as an outage lasts.
       await deleteOldBatches(db, new Date(clock.nowMs() - 24 * 60 * minuteMs));
       await deleteOldPoisoned(db, new Date(clock.nowMs() - 90 * 24 * 60 * minuteMs));
+      const dayAgo = new Date(clock.nowMs() - 24 * 60 * minuteMs);
+      await deleteHiddenAudio(db, dayAgo);
+      await deleteOldTransfers(db, dayAgo, new Date(clock.nowMs() - 42 * 24 * 60 * minuteMs));
       await forgetUnknownDevices(db, new Date(clock.nowMs() - 30 * 24 * 60 * minuteMs), mostUnknownDevices);
     }),
   ];

@@ -1,5 +1,8 @@
 import type { BatchStep } from "../ingest/batch-step.ts";
+import { inboundMessages } from "../ingest/inbound-messages.ts";
+import { messageAnswers } from "../ingest/message-answers.ts";
 import type { MakeDownlinkLane } from "./downlink.ts";
+import { MessageLane } from "./message-lane.ts";
 
 /** What the service does with devices beside keeping their packets, in one place for the service and for the tests. */
 export interface DeviceServices {
@@ -13,5 +16,8 @@ export interface DeviceServicesOptions {
 }
 
 export function deviceServices(_options: DeviceServicesOptions): DeviceServices {
-  return { steps: [], downlinks: [] };
+  return {
+    steps: [messageAnswers, inboundMessages],
+    downlinks: [(host) => new MessageLane(host)],
+  };
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { routeTable } from "../../src/app.ts";
+import { VoiceService } from "../../src/audio/voice-service.ts";
 import type { Route } from "../../src/http/route.ts";
 import { allScopes, type Scope } from "../../src/oauth/scopes.ts";
 import { loadCatalog } from "../../src/resources/catalog/catalog.ts";
@@ -19,7 +20,13 @@ import {
  * Every operation of the route table against every kind of caller. The expectations are those of the contract, written here
  * once more and on their own: a route that is added without a word here fails.
  */
-const routes = routeTable({ catalog: loadCatalog(), commandAckTimeoutSeconds: 60 });
+const voice = new VoiceService({ kind: "off" });
+const routes = routeTable({
+  catalog: loadCatalog(),
+  voice,
+  commandAckTimeoutSeconds: 60,
+  commandTtlSeconds: 86_400,
+});
 const roles = ["VIEWER", "USER", "ADMIN", "OWNER"] as const;
 type Role = (typeof roles)[number];
 
@@ -49,6 +56,7 @@ function objectKind(route: Route, parameter: string): keyof Objects | null {
   if (route.path.startsWith("/api/v1/organizations/invitations/")) return "invitation";
   if (route.path.startsWith("/api/v1/audit-log/")) return "audit";
   if (route.path.startsWith("/api/v1/events/")) return "event";
+  if (route.path.startsWith("/api/v1/devices/:device_uid/messages/")) return "message";
   throw new Error(`say in the matrix which object ${parameter} of ${route.path} is`);
 }
 
@@ -59,6 +67,7 @@ interface Objects {
   invitation: string;
   audit: string;
   event: string;
+  message: string;
 }
 
 describe("the matrix of operations and callers", () => {
@@ -103,6 +112,8 @@ describe("the matrix of operations and callers", () => {
       invitation: shared.body.invitation.id,
       audit: String(audit),
       event: await makeEvent(api, device),
+      message: (await api.call("POST", `/api/v1/devices/${uid}/messages/send-text/`, { token, body: { text: "x" } }))
+        .body.id,
     };
   }
 

@@ -1,5 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { buildApp, routeTable } from "../../src/app.ts";
+import type { SpeechSetting } from "../../src/audio/speech-provider.ts";
+import { VoiceService } from "../../src/audio/voice-service.ts";
 import { type Database, openDatabase } from "../../src/db/database.ts";
 import { Listener } from "../../src/db/listener.ts";
 import { RateLimiter } from "../../src/http/rate-limit.ts";
@@ -50,7 +52,9 @@ export const cliActor = (organizationId: string): Actor => ({
 });
 
 /** The whole HTTP surface on a database of its own. Close it in the same file. */
-export async function openTestApi(options: { clock?: Clock; routes?: readonly Route[] } = {}): Promise<TestApi> {
+export async function openTestApi(
+  options: { clock?: Clock; routes?: readonly Route[]; speech?: SpeechSetting } = {},
+): Promise<TestApi> {
   const database = await createTestDatabase();
   const clock = options.clock ?? makeClock();
   const log = makeLogger("silent");
@@ -59,7 +63,9 @@ export async function openTestApi(options: { clock?: Clock; routes?: readonly Ro
   const tokens = new TokenCache(db, listener, clock);
   const rateLimiter = new RateLimiter({ db, clock, listener, log });
   await listener.start();
-  const table = routeTable({ catalog: loadCatalog(), commandAckTimeoutSeconds: 60 });
+  const voice = new VoiceService(options.speech ?? { kind: "espeak" });
+  const times = { commandAckTimeoutSeconds: 60, commandTtlSeconds: 86_400 };
+  const table = routeTable({ catalog: loadCatalog(), voice, ...times });
   const app = buildApp({
     routes: [...table, ...(options.routes ?? [])],
     db,
@@ -108,6 +114,7 @@ export async function openTestApi(options: { clock?: Clock; routes?: readonly Ro
     call,
     close: async () => {
       await app.close();
+      await voice.close();
       await rateLimiter.close();
       await listener.close();
       await db.close();
