@@ -24,6 +24,7 @@ import { shareRoutes } from "./resources/assignments/share-routes.ts";
 import { auditRoutes } from "./resources/audit/audit-routes.ts";
 import type { Catalog } from "./resources/catalog/catalog.ts";
 import { catalogRoutes } from "./resources/catalog/catalog-routes.ts";
+import { commandRoutes } from "./resources/commands/command-routes.ts";
 import { deviceRoutes } from "./resources/devices/device-routes.ts";
 import { eventRoutes } from "./resources/events/event-routes.ts";
 import { invitationRoutes } from "./resources/invitations/invitation-routes.ts";
@@ -31,6 +32,8 @@ import { locationRoutes } from "./resources/locations/location-routes.ts";
 import { messageRoutes } from "./resources/messages/message-routes.ts";
 import type { VoiceTools } from "./resources/messages/voice-tools.ts";
 import { organizationRoutes } from "./resources/organizations/organization-routes.ts";
+import { replayRoutes } from "./resources/outbound-events/replay-routes.ts";
+import { describeWebhooks } from "./resources/outbound-events/webhook-description.ts";
 import { telemetryRoutes } from "./resources/telemetry/telemetry-routes.ts";
 import { userRoutes } from "./resources/users/user-routes.ts";
 
@@ -57,6 +60,7 @@ export interface RouteTableOptions {
   voice: VoiceTools;
   commandAckTimeoutSeconds: number;
   commandTtlSeconds: number;
+  retentionDays?: number;
 }
 
 /** The whole partner surface. What is not in this table does not exist for a partner. */
@@ -74,6 +78,8 @@ export function routeTable(options: RouteTableOptions): Route[] {
     ...telemetryRoutes(),
     ...eventRoutes(),
     ...messageRoutes({ catalog: options.catalog, voice: options.voice, ttlSeconds: options.commandTtlSeconds }),
+    ...commandRoutes(options.catalog, options.commandTtlSeconds),
+    ...replayRoutes(options.retentionDays ?? 30),
   ];
 }
 
@@ -135,7 +141,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   });
   const { rateLimiter, sessionKey, decoyHash } = options;
   registerConsoleApi(app, { db, clock, authenticator, rateLimiter, sessionKey, decoyHash });
-  registerDocs(app, describeApi(options.routes, options.version));
+  registerDocs(app, describeApi(options.routes, options.version, describeWebhooks()));
 
   app.setNotFoundHandler(() => {
     // Under the API the gates have already answered; here is everything else.

@@ -31,7 +31,9 @@ import { loadSessionKey } from "./oauth/session-tokens.ts";
 import { TokenCache } from "./oauth/token-cache.ts";
 import { deleteExpiredTokens } from "./oauth/token-store.ts";
 import { startOpsServer } from "./ops-server.ts";
-import { loadCatalog } from "./resources/catalog/catalog.ts";
+import { type Catalog, loadCatalog } from "./resources/catalog/catalog.ts";
+import { makeCommandSweep } from "./resources/commands/command-sweep.ts";
+import { resendTimezones } from "./resources/commands/timezone-resend.ts";
 import { removeDeadNodes } from "./resources/devices/device-sessions.ts";
 import { forgetUnknownDevices } from "./resources/devices/unknown-device-store.ts";
 import { expireInvitations } from "./resources/invitations/invitation-expiry.ts";
@@ -39,6 +41,7 @@ import { type CarrierName, loadCarriers } from "./resources/locations/carrier.ts
 import { startPlaceWorker } from "./resources/locations/place-worker.ts";
 import { deleteHiddenAudio, expireMessages } from "./resources/messages/message-delivery.ts";
 import { startSpeechWorker } from "./resources/messages/speech-worker.ts";
+import { tellLocated } from "./resources/outbound-events/located-update.ts";
 import { deleteOldActivationTokens } from "./resources/users/activation-store.ts";
 
 export interface RunningService {
@@ -55,7 +58,15 @@ export interface RunningService {
  * lie at most 30 days back; the days of ingest_frames are those of devices' own clocks, which may say anything.
  */
 export const partitionedTables: readonly PartitionedTable[] = [
-  { table: "outbound_events", by: "uuid7", spanDays: 1, spansBehind: 1, spansAhead: 3, retentionDays: 31 },
+  {
+    table: "outbound_events",
+    by: "uuid7",
+    spanDays: 1,
+    spansBehind: 1,
+    spansAhead: 3,
+    retentionDays: 30,
+    defaultPrunedBy: "id",
+  },
   { table: "locations", by: "time", spanDays: 7, spansBehind: 5, spansAhead: 2 },
   { table: "telemetry", by: "time", spanDays: 7, spansBehind: 5, spansAhead: 2 },
   {
@@ -68,6 +79,10 @@ export const partitionedTables: readonly PartitionedTable[] = [
     defaultPrunedBy: "received_at",
   },
 ];
+
+/** The outbound log is kept as long as the operator says. */
+const tablesOf = ({ retentionDays }: Config): PartitionedTable[] =>
+  partitionedTables.map((table) => (table.table === "outbound_events" ? { ...table, retentionDays } : table));
 
 /** The composition root: opens everything in order, and on close undoes it in reverse. */
 export async function startService(config: Config, log: Logger): Promise<RunningService> {
@@ -96,7 +111,8 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   const db = openDatabase({ connection, log, poolSize: config.databasePoolSize });
   lifecycle.add("database", () => db.close());
   await migrate(db, clock, ({ version, name }) => log.info({ version, name }, "applying migration"));
-  await keepPartitions(db, clock, log);
+  const tables = tablesOf(config);
+  await keepPartitions(db, tables, clock, log);
   observeProcess(metrics);
 
   let isClosing = false;
@@ -126,14 +142,15 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
       const speech = startSpeechWorker({ db, clock, log, listener, catalog, voice });
       lifecycle.add("speech worker", () => speech.close());
     }
-    for (const stop of startPeriodicWork(db, clock, log, config)) lifecycle.add("periodic work", stop);
+    for (const stop of startPeriodicWork(db, clock, log, config, catalog)) lifecycle.add("periodic work", stop);
     const { smtpUrl, mailFrom: from } = config;
     const folder = join(config.dataDir, "mail");
     const mails = startMailSender({ db, clock, log, listener, metrics, smtpUrl, from, folder });
     lifecycle.add("mail sender", () => mails.close());
     const { geolocateUrl, geocoderUrl } = config;
     if (geolocateUrl !== undefined || geocoderUrl !== undefined) {
-      const places = startPlaceWorker({ db, clock, log, listener, metrics, carrierName, geolocateUrl, geocoderUrl });
+      const parts = { db, clock, log, listener, metrics, carrierName, geolocateUrl, geocoderUrl };
+      const places = startPlaceWorker({ ...parts, onLocated: tellLocated(clock) });
       lifecycle.add("place worker", () => places.close());
     }
   }
@@ -149,7 +166,7 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   if (config.roles.includes("gateway")) {
     lifecycle.add(
       "partitions",
-      repeat("partitions", 60 * minuteMs, log, () => keepPartitions(db, clock, log)),
+      repeat("partitions", 60 * minuteMs, log, () => keepPartitions(db, tables, clock, log)),
     );
     const opened = await openGateway(config, carrierName, { db, clock, log, metrics, listener, catalog });
     lifecycle.add("gateway", () => opened.close());
@@ -160,9 +177,15 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
 
   let http = "off";
   if (callers) {
-    const { commandAckTimeoutSeconds } = config;
+    const { commandAckTimeoutSeconds, commandTtlSeconds } = config;
     const app = buildApp({
-      routes: routeTable({ catalog, voice, commandAckTimeoutSeconds, commandTtlSeconds: config.commandTtlSeconds }),
+      routes: routeTable({
+        catalog,
+        voice,
+        commandAckTimeoutSeconds,
+        commandTtlSeconds,
+        retentionDays: config.retentionDays,
+      }),
       db,
       clock,
       log,
@@ -196,8 +219,13 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
 const minuteMs = 60_000;
 const mostUnknownDevices = 10_000;
 
-async function keepPartitions(db: Database, clock: Clock, log: Logger): Promise<void> {
-  const { created, dropped } = await maintainPartitions(db, partitionedTables, clock.nowMs());
+async function keepPartitions(
+  db: Database,
+  tables: readonly PartitionedTable[],
+  clock: Clock,
+  log: Logger,
+): Promise<void> {
+  const { created, dropped } = await maintainPartitions(db, tables, clock.nowMs());
   if (created.length + dropped.length > 0) log.info({ created, dropped }, "partitions maintained");
 }
 
@@ -226,15 +254,25 @@ function openGateway(config: Config, carrierName: CarrierName, parts: GatewayPar
   });
 }
 
-function startPeriodicWork(db: Database, clock: Clock, log: Logger, config: Config): (() => Promise<void>)[] {
+function startPeriodicWork(
+  db: Database,
+  clock: Clock,
+  log: Logger,
+  config: Config,
+  catalog: Catalog,
+): (() => Promise<void>)[] {
   const presenceMs = Math.min(10_000, config.offlineAfterSeconds * 250);
   return [
     repeat("partitions", 60 * minuteMs, log, async () => {
-      await keepPartitions(db, clock, log);
-      await pruneDefaults(db, partitionedTables, clock.nowMs());
+      await keepPartitions(db, tablesOf(config), clock, log);
+      await pruneDefaults(db, tablesOf(config), clock.nowMs());
     }),
     repeat("silent devices", presenceMs, log, async () => {
       await sweepSilentDevices(db, clock, config.offlineAfterSeconds);
+    }),
+    repeat("due commands", 500, log, makeCommandSweep(db, clock)),
+    repeat("time zones of watches", 10_000, log, async () => {
+      await resendTimezones({ db, clock, catalog, commandTtlSeconds: config.commandTtlSeconds });
     }),
     repeat("dead gateways", 10_000, log, () => removeDeadNodes(db, clock.now())),
     repeat("expired invitations", minuteMs, log, async () => {

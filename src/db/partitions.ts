@@ -111,9 +111,10 @@ async function createPartition(tx: Tx, table: PartitionedTable, span: Span): Pro
 
 /** Rows of default partitions that are older than the retention. */
 export async function pruneDefaults(db: Database, tables: readonly PartitionedTable[], nowMs: number): Promise<void> {
-  for (const { table, retentionDays, defaultPrunedBy } of tables) {
+  for (const { table, by, retentionDays, defaultPrunedBy } of tables) {
     if (defaultPrunedBy === undefined || retentionDays === undefined) continue;
-    const before = new Date(nowMs - retentionDays * dayMs);
+    const beforeMs = nowMs - retentionDays * dayMs;
+    const before = by === "uuid7" ? uuidV7Floor(beforeMs) : new Date(beforeMs);
     await db.run(sql`delete from ${rawSql(`${table}_default`)} where ${rawSql(defaultPrunedBy)} < ${before}`);
   }
 }

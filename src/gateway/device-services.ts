@@ -1,6 +1,8 @@
 import type { BatchStep } from "../ingest/batch-step.ts";
+import { commandAnswers } from "../ingest/command-answers.ts";
 import { inboundMessages } from "../ingest/inbound-messages.ts";
 import { messageAnswers } from "../ingest/message-answers.ts";
+import { makeCommandLane } from "./command-lane.ts";
 import type { MakeDownlinkLane } from "./downlink.ts";
 import { MessageLane } from "./message-lane.ts";
 
@@ -15,9 +17,10 @@ export interface DeviceServicesOptions {
   commandTtlSeconds: number;
 }
 
-export function deviceServices(_options: DeviceServicesOptions): DeviceServices {
+export function deviceServices({ commandAckTimeoutSeconds }: DeviceServicesOptions): DeviceServices {
   return {
-    steps: [messageAnswers, inboundMessages],
-    downlinks: [(host) => new MessageLane(host)],
+    // Messages first: an answer without a serial belongs to the command that waits for it, if one does.
+    steps: [messageAnswers, commandAnswers, inboundMessages],
+    downlinks: [makeCommandLane({ ackTimeoutSeconds: commandAckTimeoutSeconds }), (host) => new MessageLane(host)],
   };
 }

@@ -8,6 +8,7 @@ import {
   type ClaimedMessage,
   claimMessage,
   hasWaitingMessage,
+  isBeingSent,
   listWaitingDevices,
   markFailed,
   markSent,
@@ -22,23 +23,18 @@ const answerWaitMs = 30_000;
 /** The first one, and two more when no answer comes. */
 const mostWrites = 3;
 const mostRefusals = 3;
-/** How long until it is looked again whether somebody else still waits for the same answer. */
-const takenWaitMs = 1000;
 const tickMs = 250;
 const sweepMs = 30_000;
 
 /** A message on its way: one part at a time, the next one when the device has answered. */
 interface Transfer {
   message: ClaimedMessage;
-  /** What the device repeats in its answer; on protocols without serials the word that stands for it. */
-  token: string;
+  /** What the device repeats in its answer, where its protocol has room for it. */
   serial: string;
   total: number;
   sequence: number;
   writes: number;
   refusals: number;
-  /** The answer is ours to wait for: on protocols without serials a command may be waiting for the same word. */
-  holdsToken: boolean;
   /** When the wait for an answer is over; infinite while the part is being written. */
   dueMs: number;
 }
@@ -131,16 +127,13 @@ export class MessageLane implements DownlinkLane {
     if (!message || !link.isOpen) return;
     const chunk = this.#chunkBytes(link);
     const total = message.bytes && chunk !== null ? Math.max(1, Math.ceil(message.bytes.length / chunk)) : 1;
-    const token = hasSerials(link) ? serial : message.message_type === "text" ? "MESSAGE" : "TK";
     const transfer: Transfer = {
       message,
-      token,
       serial,
       total,
       sequence: 1,
       writes: 0,
       refusals: 0,
-      holdsToken: false,
       dueMs: Number.POSITIVE_INFINITY,
     };
     state.transfer = transfer;
@@ -174,12 +167,7 @@ export class MessageLane implements DownlinkLane {
         transfer.message.message_type === "text" ? "device_rejected" : "transcode_failed",
       );
     }
-    if (!transfer.holdsToken && link.outstandingSerials.has(transfer.token)) {
-      transfer.dueMs = this.#host.clock.nowMs() + takenWaitMs;
-      return;
-    }
-    link.outstandingSerials.add(transfer.token);
-    transfer.holdsToken = true;
+    link.outstandingSerials.add(transfer.serial);
     transfer.writes++;
     transfer.dueMs = Number.POSITIVE_INFINITY;
     if (!(await link.send(frames))) return this.#drop(link);
@@ -194,12 +182,14 @@ export class MessageLane implements DownlinkLane {
     const isMeant =
       "serial" in answered
         ? answered.serial === transfer.serial
-        : answered.messageType === transfer.message.message_type && !hasSerials(link);
+        : answered.messageType === transfer.message.message_type;
     if (!isMeant || (sequence !== null && sequence > 0 && sequence !== transfer.sequence)) return;
     if (isAccepted && transfer.sequence < transfer.total) {
       Object.assign(transfer, { sequence: transfer.sequence + 1, writes: 0, refusals: 0 });
       await this.#write(link, transfer);
     } else if (isAccepted) {
+      // An answer without a serial may have been that of a command.
+      if (await isBeingSent(this.#host.db.point, this.#senderOf(link), transfer.message.id)) return;
       this.#drop(link);
       await this.#next(link);
     } else if (++transfer.refusals < mostRefusals) {
@@ -230,7 +220,7 @@ export class MessageLane implements DownlinkLane {
   #drop(link: DeviceLink): void {
     const state = this.#states.get(link);
     if (!state?.transfer) return;
-    if (state.transfer.holdsToken) link.outstandingSerials.delete(state.transfer.token);
+    link.outstandingSerials.delete(state.transfer.serial);
     state.transfer = undefined;
   }
 
@@ -243,12 +233,10 @@ export class MessageLane implements DownlinkLane {
   }
 }
 
-/** Watches repeat the word of a message and nothing else. */
-const hasSerials = ({ protocol }: DeviceLink): boolean => protocol !== "watch";
-
+/** Six digits of the half that commands leave to others. */
 function freeSerial(taken: ReadonlySet<string>): string {
   for (;;) {
-    const serial = String(randomInt(1_000_000)).padStart(6, "0");
+    const serial = String(randomInt(500_000, 1_000_000));
     if (!taken.has(serial)) return serial;
   }
 }

@@ -12,7 +12,7 @@ type Json = Record<string, unknown>;
  * The OpenAPI 3.0.3 description, made from the route table: the same schemas that check bodies and serialize answers. What is
  * not in the table cannot be described, and what is in it cannot be left out.
  */
-export function describeApi(routes: readonly Route[], version: string): Json {
+export function describeApi(routes: readonly Route[], version: string, webhooks: Json = {}): Json {
   const described = routes.filter((route) => route.partners !== "never");
   const schemas = collectNamed([
     ...described.flatMap((route) => [route.body, ...Object.values(route.responses)].filter((schema) => !!schema)),
@@ -48,7 +48,7 @@ export function describeApi(routes: readonly Route[], version: string): Json {
         },
       },
     },
-    "x-webhooks": {},
+    "x-webhooks": webhooks,
   };
 }
 

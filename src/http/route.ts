@@ -95,6 +95,12 @@ export const created = (body: unknown, headers: Record<string, string> = {}): An
   headers,
 });
 export const noContent = (): Answer => ({ status: 204, body: undefined });
+/** JSON that is text already and goes out as it is. */
+export const jsonText = (text: string): Answer => ({
+  status: 200,
+  body: text,
+  headers: { "content-type": "application/json; charset=utf-8" },
+});
 export const answer = (status: number, body: unknown): Answer => ({ status, body });
 
 /** A route with its types erased, as the table holds it. */

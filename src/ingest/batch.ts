@@ -6,6 +6,7 @@ import { beginBatch, copiesOf, type FrameKeyRow, insertFrameKeys, markJumps, upd
 import type { DeviceMemory, DeviceTrack } from "./device-memory.ts";
 import { DeviceEvaluation, type EvaluateOptions } from "./evaluate.ts";
 import { noRows } from "./ingest-rows.ts";
+import { outboundOf } from "./outbound-rows.ts";
 import { deviceTimeOf, frameKey, isUnkept, type Packet } from "./packet.ts";
 
 /** Packets that are stored in one transaction, under one id however often it is tried. */
@@ -75,8 +76,13 @@ export async function storeBatch(
   if (stale.length > 0) throw new StaleDevices(stale);
   await markJumps(client, rows.jumps);
   for (const step of options.steps) await step(client, taken, rows, nowMs);
+  const locking = outboundOf(client, rows, nowMs);
+  // Made while the database answers; should this throw, the other is not asked any more.
+  locking.catch(() => undefined);
+  const copies = copiesOf(rows);
+  const outbound = await locking;
   batch.pending = { memories: [...evaluations.values()].map(({ track, memory }) => [track, memory]), duplicates };
-  await copyAnd(client, copiesOf(rows), "commit");
+  await copyAnd(client, [...copies, outbound.copy], [...outbound.wakeUps, "commit"].join("; "));
   return batch.pending;
 }
 

@@ -2,6 +2,7 @@ import { benchHistory } from "./history.ts";
 import { benchHttp } from "./http.ts";
 import { benchIngest } from "./ingest.ts";
 import { benchLists } from "./lists.ts";
+import { benchReplay } from "./replay.ts";
 import { printReport, type Row } from "./report.ts";
 
 /** `npm run bench -- http`: Vigil against the raw limit of the same work, in one run on one machine. */
@@ -10,6 +11,7 @@ const benches: Record<string, () => Promise<Row[]>> = {
   lists: benchLists,
   ingest: benchIngest,
   history: benchHistory,
+  replay: benchReplay,
 };
 
 const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith("-"));

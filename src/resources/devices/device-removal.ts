@@ -3,6 +3,8 @@ import { notFound } from "../../lib/errors.ts";
 import type { Actor } from "../../oauth/actor.ts";
 import { closeAssignmentsOfDevice } from "../assignments/assignment-store.ts";
 import { changesBetween, recordAudit } from "../audit/audit-store.ts";
+import { cancelCommandsOfDevice } from "../commands/command-timeouts.ts";
+import { appendOutbound } from "../outbound-events/outbound-log.ts";
 import { dropSession } from "./device-sessions.ts";
 import { lockLiveDevice } from "./device-store.ts";
 import { auditView } from "./device-writes.ts";
@@ -25,6 +27,7 @@ export async function deleteDevice(
     update device_state set is_online = false, status_changed_at = ${now}
     where organization_id = ${organizationId} and device_id = ${deviceId} and is_online`;
   await closeAssignmentsOfDevice(tx, organizationId, deviceId, actor, now);
+  const cancelled = await cancelCommandsOfDevice(tx, organizationId, deviceId, actor, now);
   await recordAudit(tx, actor, now, {
     action: "deleted",
     model: "device",
@@ -32,4 +35,5 @@ export async function deleteDevice(
     objectRepr: device.uid,
     changes: changesBetween(auditView(device), null),
   });
+  await appendOutbound(tx, cancelled, now.getTime());
 }

@@ -64,6 +64,9 @@ const isSentBy = ({ deviceId, organizationId, epoch }: Sender): Sql =>
   sql`m.device_id = ${deviceId} and m.organization_id = ${organizationId} and m.status = 'sending'
     and m.wire_epoch = ${epoch}`;
 
+export const isBeingSent = async (db: Db, sender: Sender, messageId: string): Promise<boolean> =>
+  (await db.maybeOne(sql`select from messages m where ${isSentBy(sender)} and m.id = ${messageId}`)) !== undefined;
+
 /** All its frames are written, for the first time. */
 export async function markSent(tx: Tx, sender: Sender, messageId: string, now: Date): Promise<OutboundEntry[]> {
   const row = await tx.maybeOne<MessageRow>(sql`
@@ -73,7 +76,10 @@ export async function markSent(tx: Tx, sender: Sender, messageId: string, now: D
   return row ? [messageEntry("message.sent", row, now.getTime())] : [];
 }
 
-/** By the serial the device repeats, or by the kind where the protocol has none. */
+/**
+ * By the serial the device repeats, or by the kind where the protocol has none. Then an answer counts once: for the text of a
+ * command that waits for it, and otherwise for the message.
+ */
 export type Answered = { serial: string } | { messageType: MessageType };
 
 /** The device has all of it. An answer that overtook the note of the writing stands for that too. */
@@ -81,7 +87,9 @@ export async function markDelivered(db: Db, sender: Sender, answered: Answered, 
   const which =
     "serial" in answered
       ? sql`m.wire_serial = ${answered.serial}`
-      : sql`m.message_type = ${answered.messageType} and m.command_uuid is null`;
+      : sql`m.message_type = ${answered.messageType} and m.command_uuid is null and not (m.message_type = 'text' and exists (
+          select from commands c where c.device_id = m.device_id and c.organization_id = m.organization_id
+            and c.command_type = 'send_message' and c.status in ('sending', 'sent')))`;
   const row = await db.maybeOne<MessageRow & { was_sent: boolean }>(sql`
     with before as (
       select m.device_id, m.id, m.sent_at is not null as was_sent from messages m

@@ -17,7 +17,7 @@ export interface MessageOfCommand {
 
 type Target = Readonly<{ id: string; organization_id: string }>;
 
-export const createMessageOfCommand = (
+export const insertMessageOfCommand = (
   tx: Tx,
   device: Target,
   { commandUuid, text, senderName, senderUserId }: MessageOfCommand,
@@ -40,19 +40,15 @@ export const createMessageOfCommand = (
   );
 
 /**
- * Where the command has come to: `sending` taken in charge, `sent` written, `delivered` acknowledged, `failed` refused, timed out
- * or cancelled, `deleted` removed before it was sent.
+ * Where the command has come to: `sent` written, `delivered` acknowledged, `failed` refused, timed out or cancelled, `deleted`
+ * removed before it was sent.
  */
-export type CommandMove =
-  | { to: "sending" | "sent" | "delivered" | "deleted" }
-  | { to: "failed"; reason: FailureReason };
+export type CommandMove = { to: "sent" | "delivered" | "deleted" } | { to: "failed"; reason: FailureReason };
 
 /** Moves the message of a command, forward only. The entries are for the caller to append, last in its transaction. */
 export async function moveMessageOfCommand(
   db: Db,
-  organizationId: string,
-  deviceId: string,
-  commandUuid: string,
+  { organizationId, deviceId, commandUuid }: { organizationId: string; deviceId: string; commandUuid: string },
   move: CommandMove,
   now: Date,
 ): Promise<OutboundEntry[]> {

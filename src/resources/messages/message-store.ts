@@ -116,6 +116,11 @@ export async function deleteMessages(
   actor: Actor,
   now: Date,
 ): Promise<MessageRow[]> {
+  // A command that would send one is locked before its message, as by those who move it.
+  await tx.run`
+    delete from commands c using messages m
+    where m.organization_id = ${device.organization_id} and m.device_id = ${device.id} and m.id = any(${ids}::uuid[])
+      and m.deleted_at is null and c.device_id = m.device_id and c.id = m.command_uuid and c.status = 'pending'`;
   const rows = await tx.many<MessageRow>(sql`
     select ${messageColumns} from ${messageTables}
     where m.organization_id = ${device.organization_id} and m.device_id = ${device.id} and m.id = any(${ids}::uuid[])
