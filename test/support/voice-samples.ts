@@ -27,14 +27,15 @@ export const wavFile = (seconds: number, rate = 16_000): Buffer =>
 /** Three seconds of speechLike, encoded by ffmpeg at low bit rates; see fixtures/voice/README.md. */
 export const fixture = (name: string): Buffer => readFileSync(join(import.meta.dirname, "../fixtures/voice", name));
 
-/** How alike two sounds are, from 0 to 1, at the best shift of up to 0.1 s. */
+/** How alike two sounds are in their first second, from 0 to 1, at the best shift of up to 0.05 s. */
 export function likeness(a: Float32Array, b: Float32Array, rate: number): number {
   let best = 0;
-  const most = Math.round(rate * 0.1);
+  const most = Math.round(rate * 0.05);
   for (let shift = -most; shift <= most; shift++) {
     let [ab, aa, bb] = [0, 0, 0];
-    for (let at = Math.max(0, -shift); at < a.length && at + shift < b.length; at++) {
-      const [x, y] = [a[at] as number, b[at + shift] as number];
+    for (let at = most; at < rate; at++) {
+      const x = a[at] as number;
+      const y = b[at + shift] as number;
       ab += x * y;
       aa += x * x;
       bb += y * y;
