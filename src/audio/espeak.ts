@@ -9,8 +9,8 @@ interface EspeakWorker {
 }
 
 const engineRate = 22_050;
-/** Words per minute: as slow as fits. */
-const rates = [160, 190, 225, 270, 330, 400];
+/** Words per minute. */
+const [slowest, fastest] = [160, 400];
 /** Where the engine's name is not the language's. */
 const voiceNames: Readonly<Record<string, string>> = { en: "en-us", zh: "cmn" };
 
@@ -26,15 +26,23 @@ export async function loadEspeak(): Promise<Speak> {
   return (text, language, maxSeconds) => {
     if (engine.set_voice(voiceNames[language] ?? language.toLowerCase()) !== 0) throw new Error("no such voice");
     const plain = withoutMarkup(text);
-    for (const rate of rates) {
-      engine.set_rate(rate);
+    const synthesize = (rate: number): Float32Array => {
       const parts: Float32Array[] = [];
+      engine.set_rate(rate);
       engine.synthesize(plain, (audio) => {
         if (audio) parts.push(Float32Array.from(new Int16Array(audio), (value) => value / 32_768));
       });
-      const samples = joinSamples(parts);
-      if (samples.length === 0) throw new Error("nothing to say");
-      if (samples.length <= maxSeconds * engineRate) return { samples, rate: engineRate };
+      return joinSamples(parts);
+    };
+    for (let needed = slowest; needed <= fastest; ) {
+      const rate = needed;
+      const samples = synthesize(rate);
+      // Of blanks and signs the engine makes a moment of silence.
+      if (samples.every((value) => Math.abs(value) < 0.01)) throw new Error("nothing to say");
+      const seconds = samples.length / engineRate;
+      if (seconds <= maxSeconds) return { samples, rate: engineRate };
+      // Pauses do not shrink as words do, so a little more than the ratio.
+      needed = Math.max(rate + 20, Math.ceil(((rate * seconds) / maxSeconds) * 1.05));
     }
     throw new Error("the text cannot be spoken in time");
   };

@@ -31,7 +31,7 @@ export class WorkerPool {
   readonly #timeoutMs: number;
   #isClosed = false;
 
-  constructor({ threads = 1, mostWaiting = 16, timeoutMs = 10_000 }: WorkerPoolOptions = {}) {
+  constructor({ threads = 1, mostWaiting = 16, timeoutMs = 20_000 }: WorkerPoolOptions = {}) {
     this.#most = threads;
     this.#mostWaiting = mostWaiting;
     this.#timeoutMs = timeoutMs;
@@ -85,14 +85,15 @@ class Thread {
     this.#worker.on("message", ({ id, result, error }: { id: number; result?: AudioResult; error?: string }) => {
       if (id === this.#jobs) this.#finish?.(result ? { result } : { error: new Error(error) });
     });
-    const lose = (): void => {
-      this.isOver = true;
-      this.#finish?.({ error: new JobLost("an audio worker has ended") });
-    };
-    this.#worker.on("error", lose);
-    this.#worker.on("exit", lose);
+    this.#worker.on("error", (error) => this.#lose(error.message));
+    this.#worker.on("exit", () => this.#lose("it took too long"));
     // An idle thread does not keep the program alive.
     this.#worker.unref();
+  }
+
+  #lose(reason: string): void {
+    this.isOver = true;
+    this.#finish?.({ error: new JobLost(`an audio worker has ended: ${reason}`) });
   }
 
   perform({ job, resolve, reject }: Task, onSettled: () => void): void {
