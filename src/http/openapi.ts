@@ -63,7 +63,7 @@ function operation(route: Route): Json {
       ? {
           requestBody: {
             required: isRequired(route.body),
-            content: { "application/json": { schema: toOpenApi(route.body) } },
+            content: { [route.file ? "multipart/form-data" : "application/json"]: { schema: toOpenApi(route.body) } },
           },
         }
       : {}),
@@ -164,6 +164,7 @@ const errorTexts: Record<number, string> = {
   410: "The cursor is older than the retention.",
   413: "The body is too large.",
   415: "The media type is not supported.",
+  416: "The range lies behind the end.",
   422: "The Idempotency-Key was used with another body.",
   429: "Rate limit exceeded.",
   500: "Internal error.",
@@ -187,7 +188,14 @@ function responsesOf(route: Route): Json {
     {
       description: status === "304" ? "Not modified" : schema ? "Success" : "Success, no body",
       headers: responseHeaders,
-      ...(schema ? { content: { "application/json": { schema: toOpenApi(schema) }, ...formsOf(route, status) } } : {}),
+      ...(schema
+        ? {
+            content: {
+              ...contentOf(route.produces ?? ["application/json"], toOpenApi(schema)),
+              ...formsOf(route, status),
+            },
+          }
+        : {}),
     },
   ]);
   const isReplay = route.path === "/api/v1/partner/outbound-events/";
@@ -207,6 +215,8 @@ const formsOf = ({ otherForms = {} }: Route, status: string): Json =>
   status === "200"
     ? Object.fromEntries(Object.entries(otherForms).map(([type, schema]) => [type, { schema: toOpenApi(schema) }]))
     : {};
+const contentOf = (mediaTypes: readonly string[], schema: unknown): Json =>
+  Object.fromEntries(mediaTypes.map((type) => [type, { schema }]));
 
 const responseHeaders: Json = {
   "X-Request-Id": {

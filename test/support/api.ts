@@ -1,5 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { buildApp, routeTable } from "../../src/app.ts";
+import type { SpeechSetting } from "../../src/audio/speech-provider.ts";
+import { VoiceService } from "../../src/audio/voice-service.ts";
 import { type Database, openDatabase } from "../../src/db/database.ts";
 import { Listener } from "../../src/db/listener.ts";
 import { RateLimiter } from "../../src/http/rate-limit.ts";
@@ -52,6 +54,7 @@ export const cliActor = (organizationId: string): Actor => ({
 export interface TestApiOptions {
   clock?: Clock;
   routes?: readonly Route[];
+  speech?: SpeechSetting;
   /** A database that somebody else has made, and drops. */
   url?: string;
 }
@@ -66,7 +69,9 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
   const tokens = new TokenCache(db, listener, clock);
   const rateLimiter = new RateLimiter({ db, clock, listener, log });
   await listener.start();
-  const table = routeTable({ catalog: loadCatalog(), commandAckTimeoutSeconds: 60, commandTtlSeconds: 86_400 });
+  const voice = new VoiceService(options.speech ?? { kind: "espeak" });
+  const times = { commandAckTimeoutSeconds: 60, commandTtlSeconds: 86_400 };
+  const table = routeTable({ catalog: loadCatalog(), voice, ...times });
   const app = buildApp({
     routes: [...table, ...(options.routes ?? [])],
     db,
@@ -115,6 +120,7 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
     call,
     close: async () => {
       await app.close();
+      await voice.close();
       await rateLimiter.close();
       await listener.close();
       await db.close();
