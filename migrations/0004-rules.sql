@@ -30,6 +30,7 @@ create index geofences_radius on geofences (organization_id, radius_m, id) where
 create index geofences_created on geofences (organization_id, created_at, id) where deleted_at is null;
 create index geofences_updated on geofences (organization_id, updated_at, id) where deleted_at is null;
 create index geofences_scope on geofences (organization_id, scope, name, id) where deleted_at is null;
+create index geofences_inactive on geofences (organization_id, name, id) where deleted_at is null and not is_active;
 create index geofences_user on geofences (user_id) where deleted_at is null and user_id is not null;
 -- For the processes that read all rules of an organization, part by part.
 create index geofences_rules on geofences (organization_id, id) where deleted_at is null and is_active;

@@ -25,6 +25,7 @@ import { shareRoutes } from "./resources/assignments/share-routes.ts";
 import { auditRoutes } from "./resources/audit/audit-routes.ts";
 import type { Catalog } from "./resources/catalog/catalog.ts";
 import { catalogRoutes } from "./resources/catalog/catalog-routes.ts";
+import { commandRoutes } from "./resources/commands/command-routes.ts";
 import { deviceRoutes } from "./resources/devices/device-routes.ts";
 import { ecgRoutes } from "./resources/ecg/ecg-routes.ts";
 import { eventRoutes } from "./resources/events/event-routes.ts";
@@ -56,12 +57,15 @@ export interface AppOptions {
   trustProxy: readonly string[];
 }
 
-/** The whole partner surface. What is not in this table does not exist for a partner. */
-export function routeTable(options: {
+export interface RouteTableOptions {
   catalog: Catalog;
   commandAckTimeoutSeconds: number;
+  commandTtlSeconds: number;
   retentionDays?: number;
-}): Route[] {
+}
+
+/** The whole partner surface. What is not in this table does not exist for a partner. */
+export function routeTable(options: RouteTableOptions): Route[] {
   return [
     ...organizationRoutes(),
     ...catalogRoutes(options.catalog, options.commandAckTimeoutSeconds),
@@ -77,6 +81,7 @@ export function routeTable(options: {
     ...eventRoutes(),
     ...geofenceRoutes(),
     ...thresholdRoutes(),
+    ...commandRoutes(options.catalog, options.commandTtlSeconds),
     ...replayRoutes(options.retentionDays ?? 30),
   ];
 }

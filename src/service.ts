@@ -33,7 +33,9 @@ import { loadSessionKey } from "./oauth/session-tokens.ts";
 import { TokenCache } from "./oauth/token-cache.ts";
 import { deleteExpiredTokens } from "./oauth/token-store.ts";
 import { startOpsServer } from "./ops-server.ts";
-import { loadCatalog } from "./resources/catalog/catalog.ts";
+import { type Catalog, loadCatalog } from "./resources/catalog/catalog.ts";
+import { makeCommandSweep } from "./resources/commands/command-sweep.ts";
+import { resendTimezones } from "./resources/commands/timezone-resend.ts";
 import { removeDeadNodes } from "./resources/devices/device-sessions.ts";
 import { forgetUnknownDevices } from "./resources/devices/unknown-device-store.ts";
 import { expireInvitations } from "./resources/invitations/invitation-expiry.ts";
@@ -65,8 +67,8 @@ export const partitionedTables: readonly PartitionedTable[] = [
     retentionDays: 30,
     defaultPrunedBy: "id",
   },
-  { table: "locations", by: "time", spanDays: 7, spansBehind: 5, spansAhead: 2 },
-  { table: "telemetry", by: "time", spanDays: 7, spansBehind: 5, spansAhead: 2 },
+  { table: "locations", by: "time", spanDays: 28, formerSpanDays: 7, spansBehind: 2, spansAhead: 1 },
+  { table: "telemetry", by: "time", spanDays: 28, formerSpanDays: 7, spansBehind: 2, spansAhead: 1 },
   {
     table: "ingest_frames",
     by: "date",
@@ -134,7 +136,7 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   const rules = new RuleBook({ db, listener, log, metrics });
 
   if (config.roles.includes("worker")) {
-    for (const stop of startPeriodicWork(db, clock, log, config)) lifecycle.add("periodic work", stop);
+    for (const stop of startPeriodicWork(db, clock, log, config, catalog)) lifecycle.add("periodic work", stop);
     const timers = startRuleWorker({ db, clock, log, listener, metrics, rules });
     lifecycle.add("rule timers", () => timers.close());
     const { smtpUrl, mailFrom: from } = config;
@@ -171,9 +173,9 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
 
   let http = "off";
   if (callers) {
-    const { commandAckTimeoutSeconds } = config;
+    const { commandAckTimeoutSeconds, commandTtlSeconds } = config;
     const app = buildApp({
-      routes: routeTable({ catalog, commandAckTimeoutSeconds, retentionDays: config.retentionDays }),
+      routes: routeTable({ catalog, commandAckTimeoutSeconds, commandTtlSeconds, retentionDays: config.retentionDays }),
       db,
       clock,
       log,
@@ -242,7 +244,13 @@ function openGateway(config: Config, carrierName: CarrierName, parts: GatewayPar
   });
 }
 
-function startPeriodicWork(db: Database, clock: Clock, log: Logger, config: Config): (() => Promise<void>)[] {
+function startPeriodicWork(
+  db: Database,
+  clock: Clock,
+  log: Logger,
+  config: Config,
+  catalog: Catalog,
+): (() => Promise<void>)[] {
   const presenceMs = Math.min(10_000, config.offlineAfterSeconds * 250);
   return [
     repeat("partitions", 60 * minuteMs, log, async () => {
@@ -251,6 +259,10 @@ function startPeriodicWork(db: Database, clock: Clock, log: Logger, config: Conf
     }),
     repeat("silent devices", presenceMs, log, async () => {
       await sweepSilentDevices(db, clock, config.offlineAfterSeconds);
+    }),
+    repeat("due commands", 500, log, makeCommandSweep(db, clock)),
+    repeat("time zones of watches", 10_000, log, async () => {
+      await resendTimezones({ db, clock, catalog, commandTtlSeconds: config.commandTtlSeconds });
     }),
     repeat("dead gateways", 10_000, log, () => removeDeadNodes(db, clock.now())),
     repeat("stalled recordings", 10_000, log, async () => {

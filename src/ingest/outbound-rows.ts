@@ -56,12 +56,12 @@ const headOf = <T extends WebhookEventType>({ device }: EventOwner, type: T, occ
 function addFacts(writer: OutboundWriter, { locations, telemetry, events, outbound }: BatchRows): void {
   for (const row of locations) {
     if (row.invalidReason !== null || !writer.wants(row.track.device.organizationId, "location.update")) continue;
-    const json = locationUpdateJson(row, formatUuid(row.id), "gps");
+    const json = locationUpdateJson(row, formatUuid(row.id), "gps", writer.iso);
     writer.add({ ...headOf(row.track, "location.update", row.tsMs), json });
   }
   for (const row of telemetry) {
     if (!isHealthSnapshot(row.data) || !writer.wants(row.track.device.organizationId, "health.snapshot")) continue;
-    const json = healthSnapshotJson(row, formatUuid(row.id));
+    const json = healthSnapshotJson(row, formatUuid(row.id), writer.iso);
     writer.add({ ...headOf(row.track, "health.snapshot", row.receivedAtMs), json });
   }
   for (const { track, typeNumber, tsMs, outbound: data } of events) {
@@ -71,9 +71,12 @@ function addFacts(writer: OutboundWriter, { locations, telemetry, events, outbou
   for (const entry of outbound) writer.add(factOf(entry));
 }
 
+/** A row is somewhat smaller; memory that grows by doubling is copied as often. */
+const rowBytes = 768;
+
 function copyOf(rows: OutboundWriter["rows"]): CopyRows {
   const columns = "integration_id id organization_id device_uid type occurred_at push_epoch body".split(" ");
-  const copy = new CopyRows("outbound_events", columns);
+  const copy = new CopyRows("outbound_events", columns, rows.length * rowBytes);
   const known = new Map<Lane, { integrationId: Buffer; organizationId: Buffer }>();
   for (const { lane, id, fact, body } of rows) {
     let bytes = known.get(lane);

@@ -2,7 +2,7 @@
  * All fences of one device. A state is kept only where it says something: of fences that the device is inside of, of changes that
  * wait for their confirmation, of sides that no fix has settled, and of the few fences that are its own (linked, or of its user).
  * A fence of the whole organization without a state has the device outside, or has not seen it yet. Which of the two, `heard`
- * tells: a fix counts for the fence if it was evaluated when the fence was known and its accuracy was not worse than the radius.
+ * tells: a fix counts for the fence if it was evaluated with rules that had the fence, and was not less exact than its radius.
  * Had it been inside or in the band, it would have left a state; so the device is outside and its next entry is an event.
  */
 import type { Point } from "../lib/geo.ts";
@@ -19,10 +19,9 @@ import {
 import type { ScheduleCheck } from "./fence-schedule.ts";
 import { isLate } from "./lateness.ts";
 
-/** A fix that was evaluated: with which rules, when by the service's clock, how exact. */
+/** A fix that was evaluated: with which version of the rules, how exact. */
 export interface Heard {
   version: number;
-  atMs: number;
   accuracyM: number;
 }
 
@@ -30,7 +29,7 @@ export interface Heard {
 export interface DeviceFences {
   /** The last evaluated fix. */
   last: (Point & { tsMs: number }) | null;
-  /** Oldest first; only fixes that are more exact than all later ones. */
+  /** Only fixes that no other matches in both. The same object comes back when nothing has changed. */
   heard: readonly Heard[];
   /** By the id of the fence. The object of a state is the same when it has not changed. */
   states: Readonly<Record<string, FenceState>>;
@@ -78,7 +77,7 @@ export function evaluateDeviceFix(
     if (outcome.state && isWorthKeeping(outcome.state, fence)) states[fence.id] = outcome.state;
   }
   const { lat, lng, tsMs, accuracyM } = fix;
-  const heard = withHeard(device.heard, { version: fences.version, atMs: nowMs, accuracyM: accuracyM ?? 0 });
+  const heard = withHeard(device.heard, { version: fences.version, accuracyM: accuracyM ?? 0 });
   return { device: { last: { lat, lng, tsMs }, heard, states }, facts };
 }
 
@@ -117,18 +116,14 @@ function* effective(device: DeviceFences, fences: FenceSource, fix: FenceFix): G
 const isWorthKeeping = ({ side, pending }: FenceState, { scope }: Fence): boolean =>
   scope !== "org" || side !== "outside" || pending !== null;
 
-function isKnownOutside(heard: readonly Heard[], fence: Fence): boolean {
-  if (fence.scope !== "org") return false;
-  const { sinceVersion, changedMs, radiusM } = fence;
-  return heard.some(
-    ({ version, atMs, accuracyM }) =>
-      accuracyM <= radiusM && (sinceVersion === null ? atMs >= changedMs : version >= sinceVersion),
-  );
-}
+const isKnownOutside = (heard: readonly Heard[], { scope, radiusM, sinceVersion }: Fence): boolean =>
+  scope === "org" && heard.some(({ version, accuracyM }) => accuracyM <= radiusM && version >= sinceVersion);
 
 function withHeard(heard: readonly Heard[], fresh: Heard): readonly Heard[] {
-  const kept = heard.filter(({ accuracyM }) => accuracyM < fresh.accuracyM);
-  // Longer lists are of devices whose fixes become worse and worse. The oldest entry is the most exact, so it stays.
+  const saysAsMuch = (one: Heard, as: Heard) => one.version >= as.version && one.accuracyM <= as.accuracyM;
+  if (heard.some((one) => saysAsMuch(one, fresh))) return heard;
+  const kept = heard.filter((one) => !saysAsMuch(fresh, one));
+  // Longer lists are of devices whose fixes become worse with every change of a fence. The first entry is the most exact: it stays.
   if (kept.length >= mostHeard) kept.splice(1, 1);
   return [...kept, fresh];
 }

@@ -18,7 +18,7 @@ const fence = (given: Partial<IndexedFence>): IndexedFence => ({
   dwellThresholdSeconds: null,
   schedule: null,
   revision: "1",
-  sinceVersion: null,
+  sinceVersion: 0,
   changedMs: 0,
   userId: null,
   ...given,

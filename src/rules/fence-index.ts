@@ -95,7 +95,8 @@ export class FenceIndex {
     };
     for (const fenceId of this.#links.get(deviceId)?.keys() ?? []) add(fenceId);
     for (const { userId } of holders) for (const fenceId of this.#ofUsers.get(userId) ?? []) add(fenceId);
-    const boxed = this.#places.search({ minX: lng, minY: lat, maxX: lng, maxY: lat });
+    const [x, y] = [Math.round(lng * perDegree), Math.round(lat * perDegree)];
+    const boxed = this.#places.search({ minX: x, minY: y, maxX: x, maxY: y });
     for (const { fence } of boxed) found.push(fence);
     return found;
   }
@@ -130,11 +131,14 @@ export class FenceIndex {
 /** Wide enough for the band of the worst accuracy that still counts, which is the radius. */
 const boxesOf = (fence: IndexedFence): Box[] => boxesAround(fence, fence.radiusM + bandM(fence.radiusM, fence.radiusM));
 
+/** Whole numbers of this many to a degree need no memory of their own: at a million fences that is a fifth of the index. */
+const perDegree = 1e7;
+
 const withFence = ({ minX, minY, maxX, maxY }: Box, fence: IndexedFence): BoxedFence => ({
-  minX,
-  minY,
-  maxX,
-  maxY,
+  minX: Math.floor(minX * perDegree),
+  minY: Math.floor(minY * perDegree),
+  maxX: Math.ceil(maxX * perDegree),
+  maxY: Math.ceil(maxY * perDegree),
   fence,
 });
 

@@ -31,7 +31,7 @@ const home: Fence = {
   dwellThresholdSeconds: null,
   schedule: null,
   revision: "1",
-  sinceVersion: null,
+  sinceVersion: 0,
   changedMs: monday,
 };
 const lingering: Fence = { ...home, triggerOnDwell: true, dwellThresholdSeconds: 600 };

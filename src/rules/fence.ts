@@ -14,11 +14,8 @@ export interface Fence extends Point {
   schedule: FenceSchedule | null;
   /** Another one makes what was known of the device's side void: shape revision, with the time of the link or assignment. */
   revision: string;
-  /**
-   * Of the organization's rule versions the first in which this process has seen this revision; null when it was there already
-   * as the process read the rules for the first time. Counts for scope `org` only (device-fences.ts).
-   */
-  sinceVersion: number | null;
+  /** The organization's rule version that brought this shape. Counts for scope `org` only (device-fences.ts). */
+  sinceVersion: number;
   /** Service time of the last change of any field. A timer is not due before the change that asks for it. */
   changedMs: number;
 }

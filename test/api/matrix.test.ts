@@ -20,7 +20,7 @@ import {
  * Every operation of the route table against every kind of caller. The expectations are those of the contract, written here
  * once more and on their own: a route that is added without a word here fails.
  */
-const routes = routeTable({ catalog: loadCatalog(), commandAckTimeoutSeconds: 60 });
+const routes = routeTable({ catalog: loadCatalog(), commandAckTimeoutSeconds: 60, commandTtlSeconds: 86_400 });
 const roles = ["VIEWER", "USER", "ADMIN", "OWNER"] as const;
 type Role = (typeof roles)[number];
 
@@ -44,6 +44,7 @@ function leastRole({ method, path }: Route): Role | null {
 function objectKind(route: Route, parameter: string): keyof Objects | null {
   if (parameter === "uid" || parameter === "device_uid") return "device";
   if (parameter === "user_id") return "user";
+  if (parameter === "command_uuid") return "command";
   if (parameter === "protocol_slug" || parameter === "model_slug") return null;
   if (route.path.startsWith("/api/v1/auth/users/")) return "user";
   if (route.path.startsWith("/api/v1/assignments/")) return "assignment";
@@ -66,6 +67,7 @@ interface Objects {
   ecg: string;
   geofence: string;
   threshold: string;
+  command: string;
 }
 
 describe("the matrix of operations and callers", () => {
@@ -110,6 +112,10 @@ describe("the matrix of operations and callers", () => {
       token,
       body: { scope: "Device", device: uid, metric_key: "hr", high: 120 },
     });
+    const command = await api.call("POST", `/api/v1/devices/${uid}/commands/`, {
+      token,
+      body: { command_type: "locate_now" },
+    });
     const { id: audit } = (await api.call("GET", "/api/v1/audit-log/?page_size=1", { token })).body.results[0];
     return {
       device: uid,
@@ -121,6 +127,7 @@ describe("the matrix of operations and callers", () => {
       ecg: await makeEcg(api, device),
       geofence: geofence.body.id,
       threshold: threshold.body.id,
+      command: command.body.command_uuid,
     };
   }
 

@@ -4,6 +4,7 @@ import { benchIngest } from "./ingest.ts";
 import { benchLists } from "./lists.ts";
 import { benchReplay } from "./replay.ts";
 import { printReport, type Row } from "./report.ts";
+import { benchRules } from "./rules.ts";
 
 /** `npm run bench -- http`: Vigil against the raw limit of the same work, in one run on one machine. */
 const benches: Record<string, () => Promise<Row[]>> = {
@@ -11,6 +12,7 @@ const benches: Record<string, () => Promise<Row[]>> = {
   lists: benchLists,
   ingest: benchIngest,
   history: benchHistory,
+  rules: benchRules,
   replay: benchReplay,
 };
 

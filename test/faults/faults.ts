@@ -1,7 +1,13 @@
+import { commandFaults } from "./commands.ts";
 import { ingestFaults } from "./ingest.ts";
+import { replayFaults } from "./replay.ts";
 
-/** `npm run faults -- ingest [--rounds 20] [--seed N]`: promises that only a crash can break. */
-const faults: Record<string, (options: FaultOptions) => Promise<boolean>> = { ingest: ingestFaults };
+/** `npm run faults -- ingest|replay|commands [--rounds 20] [--seed N]`: promises that only a crash can break. */
+const faults: Record<string, (options: FaultOptions) => Promise<boolean>> = {
+  ingest: ingestFaults,
+  replay: replayFaults,
+  commands: commandFaults,
+};
 
 export interface FaultOptions {
   rounds: number;

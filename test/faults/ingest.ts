@@ -6,20 +6,10 @@ import { registerFleet } from "../support/fleet.ts";
 import { type RunningVigil, startVigil, tempFolder } from "../support/vigil-process.ts";
 import type { FaultOptions } from "./faults.ts";
 import { NumberedDevice } from "./numbered-device.ts";
+import { makeRandom } from "./random.ts";
 
 const devices = 300;
 const stopSeconds = 30;
-
-/** Repeatable choices; the timing of the machine is not. */
-function makeRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let value = Math.imul(state ^ (state >>> 15), state | 1);
-    value ^= value + Math.imul(value ^ (value >>> 7), value | 61);
-    return ((value ^ (value >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
 
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 

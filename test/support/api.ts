@@ -66,7 +66,7 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
   const tokens = new TokenCache(db, listener, clock);
   const rateLimiter = new RateLimiter({ db, clock, listener, log });
   await listener.start();
-  const table = routeTable({ catalog: loadCatalog(), commandAckTimeoutSeconds: 60 });
+  const table = routeTable({ catalog: loadCatalog(), commandAckTimeoutSeconds: 60, commandTtlSeconds: 86_400 });
   const app = buildApp({
     routes: [...table, ...(options.routes ?? [])],
     db,

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type pg from "pg";
+import { allScopes } from "../../src/oauth/scopes.ts";
 
 /** IMEIs of devices that are registered in bulk, in an organization of their own. */
 export async function registerFleet(client: pg.Client, count: number, start = 860_000_000_000_000): Promise<string[]> {
@@ -19,6 +20,21 @@ export async function registerFleet(client: pg.Client, count: number, start = 86
     [organizationId, uids],
   );
   return uids;
+}
+
+/** Partners of every organization, with all scopes and no webhook. */
+export async function addIntegrations(client: pg.Client, count: number): Promise<void> {
+  for (let n = 0; n < count; n++) {
+    await client.query(
+      `with i as (
+         insert into integrations (id, organization_id, name, client_id, status, scopes, webhook_event_types,
+           webhook_device_filter, link_hosts, messaging_enabled, created_at, updated_at)
+         select gen_random_uuid(), id, 'Partner', gen_random_uuid()::text, 'active', $1, '{}', '{}', '{}', true, now(), now()
+         from organizations returning id, organization_id)
+       insert into outbound_lanes (integration_id, organization_id) select id, organization_id from i`,
+      [allScopes],
+    );
+  }
 }
 
 /** An IW position with the time as the device's clock, which has seconds. */

@@ -11,7 +11,7 @@ import { type Clock, makeClock } from "../../src/lib/clock.ts";
 import { newUuid } from "../../src/lib/ids.ts";
 import { makeLogger } from "../../src/lib/logger.ts";
 import { Metrics } from "../../src/lib/metrics.ts";
-import { loadCatalog } from "../../src/resources/catalog/catalog.ts";
+import { type Catalog, loadCatalog } from "../../src/resources/catalog/catalog.ts";
 import { partitionedTables } from "../../src/service.ts";
 import { createTestDatabase } from "./database.ts";
 import { testCodec } from "./test-codec.ts";
@@ -37,6 +37,7 @@ export interface GatewayWorldOptions {
   url?: string;
   clock?: Clock;
   services?: Partial<DeviceServicesOptions>;
+  catalog?: Catalog;
 }
 
 export interface TestGateway extends Gateway {
@@ -84,7 +85,7 @@ export async function openGatewayWorld(clock: Clock = makeClock()): Promise<Gate
         log,
         metrics,
         listener,
-        catalog: loadCatalog(),
+        catalog: options.catalog ?? loadCatalog(),
         rules: new RuleBook({ db: own, listener, log, metrics }),
         codecs: options.codecs ?? [testCodec()],
         host: "127.0.0.1",

@@ -1,3 +1,4 @@
+import type { IsoTime } from "../../lib/iso-time.ts";
 import type { locationSources } from "./location-source.ts";
 
 type Source = (typeof locationSources)[number];
@@ -22,21 +23,18 @@ export interface EnvelopedLocation {
  * `data` of `location.update` (section 19.3) as JSON text. Written by hand: one is made for every fix, and it takes half the time
  * of an object and JSON.stringify (measured).
  */
-export function locationUpdateJson(location: EnvelopedLocation, id: string, source: Source): string {
-  const { tsMs, deviceTimeMs, receivedAtMs, carrier } = location;
-  const ts = `"${new Date(tsMs).toISOString()}"`;
-  return `{"location_id":"${id}","ts":${ts},"device_ts":${deviceTimeMs === tsMs ? ts : timeOf(deviceTimeMs)},"received_at":${timeOf(
-    receivedAtMs,
-  )},"lat":${location.lat},"lng":${location.lng},"altitude_m":${real(location.altitudeM)},"speed_kmh":${real(
-    location.speedKmh,
-  )},"heading":${location.heading},"accuracy_m":${real(location.accuracyM)},"source":"${source}","satellites":${
-    location.satellites
-  },"is_moving":${location.isMoving},"carrier":${carrier === null ? "null" : JSON.stringify(carrier)},"address":null}`;
+export function locationUpdateJson(location: EnvelopedLocation, id: string, source: Source, iso: IsoTime): string {
+  const { tsMs, deviceTimeMs, lat, lng, carrier } = location;
+  const deviceTs = deviceTimeMs === null ? "null" : `"${iso(deviceTimeMs)}"`;
+  const times = `"ts":"${iso(tsMs)}","device_ts":${deviceTs},"received_at":"${iso(location.receivedAtMs)}"`;
+  const place = `"lat":${lat},"lng":${lng},"altitude_m":${real(location.altitudeM)}`;
+  const motion = `"speed_kmh":${real(location.speedKmh)},"heading":${location.heading},"accuracy_m":${real(location.accuracyM)}`;
+  const rest = `"source":"${source}","satellites":${location.satellites},"is_moving":${location.isMoving}`;
+  const network = carrier === null ? "null" : JSON.stringify(carrier);
+  return `{"location_id":"${id}",${times},${place},${motion},${rest},"carrier":${network},"address":null}`;
 }
 
-const timeOf = (timeMs: number | null): string => (timeMs === null ? "null" : `"${new Date(timeMs).toISOString()}"`);
-
-/** The column has seven digits, and the record of the location shows them. */
+/** The columns have seven digits, and the record of the location shows them. */
 const real = (value: number | null): string => {
   if (value === null || Number.isInteger(value)) return String(value);
   return Number.isFinite(value) ? String(Number(value.toPrecision(7))) : "null";

@@ -24,7 +24,7 @@ export const tellLocated =
       satellites: null,
       isMoving: null,
     };
-    const json = locationUpdateJson(located, id, source);
+    const json = locationUpdateJson(located, id, source, (timeMs) => new Date(timeMs).toISOString());
     const head = {
       organizationId,
       type: "location.update",

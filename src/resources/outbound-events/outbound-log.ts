@@ -1,5 +1,6 @@
 import type { Tx } from "../../db/database.ts";
 import { notify } from "../../db/listener.ts";
+import { makeIsoTime } from "../../lib/iso-time.ts";
 import type { WebhookEventType } from "../organizations/webhook-event-types.ts";
 import { type LaneId, makeLaneIds } from "./lane-ids.ts";
 import { factOf, type OutboundEntry, type OutboundFact } from "./outbound-entry.ts";
@@ -53,6 +54,7 @@ interface OpenLane {
 /** Turns facts into rows for each lane that may have them, in the order of the facts. */
 export class OutboundWriter {
   readonly rows: OutboundRow[] = [];
+  readonly iso = makeIsoTime();
   readonly #lanes = new Map<string, OpenLane[]>();
 
   constructor(lanes: readonly Lane[]) {
@@ -78,7 +80,7 @@ export class OutboundWriter {
     const lanes = this.#lanes.get(fact.organizationId);
     if (!lanes) return;
     const { type, deviceUid, json } = fact;
-    const middle = `","type":"${type}","occurred_at":"${new Date(fact.occurredAtMs).toISOString()}","partner_integration_id":"`;
+    const middle = `","type":"${type}","occurred_at":"${this.iso(fact.occurredAtMs)}","partner_integration_id":"`;
     const end = `","device":{"uid":"${deviceUid}","imei":"${deviceUid}"},"data":${json}}`;
     for (const open of lanes) {
       if (!doesLog(open, type)) continue;

@@ -1,3 +1,4 @@
+import type { IsoTime } from "../../lib/iso-time.ts";
 import type { MetricKey } from "../catalog/capability.ts";
 import { inRange, metrics } from "./metric-catalog.ts";
 
@@ -15,12 +16,13 @@ export const isHealthSnapshot = (data: Readonly<Record<string, unknown>>): boole
   vitalKeys.some((key) => inRange(key, data[key]));
 
 /** `data` of `health.snapshot` (section 19.3) as JSON text: all metrics of the row with a value in range. */
-export function healthSnapshotJson({ receivedAtMs, deviceTimeMs, data }: EnvelopedReadings, id: string): string {
+export function healthSnapshotJson(row: EnvelopedReadings, id: string, iso: IsoTime): string {
   const readings: string[] = [];
   for (const key of keys) {
-    const value = data[key];
+    const value = row.data[key];
     if (inRange(key, value)) readings.push(`"${key}":{"value":${value},"unit":"${metrics[key].unit}"}`);
   }
-  const deviceTs = deviceTimeMs === null ? "null" : `"${new Date(deviceTimeMs).toISOString()}"`;
-  return `{"telemetry_id":"${id}","ts":"${new Date(receivedAtMs).toISOString()}","device_ts":${deviceTs},"metrics":{${readings.join(",")}}}`;
+  const deviceTs = row.deviceTimeMs === null ? "null" : `"${iso(row.deviceTimeMs)}"`;
+  const times = `"ts":"${iso(row.receivedAtMs)}","device_ts":${deviceTs}`;
+  return `{"telemetry_id":"${id}",${times},"metrics":{${readings.join(",")}}}`;
 }
