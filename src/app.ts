@@ -4,7 +4,6 @@ import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequ
 import { registerConsoleApi } from "./console/console-routes.ts";
 import type { Database } from "./db/database.ts";
 import { Authenticator } from "./http/authenticate.ts";
-import { jsonBodyLimit } from "./http/body.ts";
 import { registerDocs } from "./http/docs-pages.ts";
 import { errorBodyFor, toApiError } from "./http/error-body.ts";
 import { passGates } from "./http/gates.ts";
@@ -12,12 +11,12 @@ import { isApiPath, registerRoutes } from "./http/kernel.ts";
 import { describeApi } from "./http/openapi.ts";
 import type { RateLimiter } from "./http/rate-limit.ts";
 import type { Route } from "./http/route.ts";
+import { Uploads } from "./http/uploads.ts";
 import type { Clock } from "./lib/clock.ts";
 import { type ApiError, notFound } from "./lib/errors.ts";
 import { uuidV7 } from "./lib/ids.ts";
 import type { Logger } from "./lib/logger.ts";
 import type { Metrics } from "./lib/metrics.ts";
-import { collectBody } from "./lib/raw-body.ts";
 import { registerOAuthRoutes } from "./oauth/oauth-routes.ts";
 import type { TokenCache } from "./oauth/token-cache.ts";
 import { assignmentRoutes } from "./resources/assignments/assignment-routes.ts";
@@ -32,6 +31,8 @@ import { eventRoutes } from "./resources/events/event-routes.ts";
 import { geofenceRoutes } from "./resources/geofences/geofence-routes.ts";
 import { invitationRoutes } from "./resources/invitations/invitation-routes.ts";
 import { locationRoutes } from "./resources/locations/location-routes.ts";
+import { messageRoutes } from "./resources/messages/message-routes.ts";
+import type { VoiceTools } from "./resources/messages/voice-tools.ts";
 import { organizationRoutes } from "./resources/organizations/organization-routes.ts";
 import { replayRoutes } from "./resources/outbound-events/replay-routes.ts";
 import { describeWebhooks } from "./resources/outbound-events/webhook-description.ts";
@@ -59,6 +60,7 @@ export interface AppOptions {
 
 export interface RouteTableOptions {
   catalog: Catalog;
+  voice: VoiceTools;
   commandAckTimeoutSeconds: number;
   commandTtlSeconds: number;
   retentionDays?: number;
@@ -81,6 +83,7 @@ export function routeTable(options: RouteTableOptions): Route[] {
     ...eventRoutes(),
     ...geofenceRoutes(),
     ...thresholdRoutes(),
+    ...messageRoutes({ catalog: options.catalog, voice: options.voice, ttlSeconds: options.commandTtlSeconds }),
     ...commandRoutes(options.catalog, options.commandTtlSeconds),
     ...replayRoutes(options.retentionDays ?? 30),
   ];
@@ -117,9 +120,10 @@ export function buildApp(options: AppOptions): FastifyInstance {
     throw notFound();
   }
 
+  const uploads = new Uploads();
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (request: FastifyRequest, payload: IncomingMessage) =>
-    collectBody(payload, request.headers["content-type"], jsonBodyLimit),
+    uploads.collect(request, payload),
   );
 
   app.addHook("onRequest", (request, reply, done) => {

@@ -35,6 +35,7 @@ test("has the documented defaults when nothing is set", () => {
     databasePoolSize: 10,
     smtpUrl: undefined,
     mailFrom: "vigil@localhost",
+    speech: { kind: "espeak" },
     logLevel: "info",
   });
 });
@@ -105,4 +106,17 @@ test.each([
 test("refuses an unknown role", () => {
   expect(() => loadConfig({ roles: "api,janitor" }, {})).toThrow("janitor");
   expect(() => loadConfig({ roles: "" }, {})).toThrow("--roles");
+});
+
+test("reads who speaks", () => {
+  const speech = (text: string) => loadConfig({}, { VIGIL_TTS: text }).speech;
+  expect(speech("off")).toEqual({ kind: "off" });
+  expect(speech("command:espeak-ng -v {language} --stdout")).toEqual({
+    kind: "command",
+    argv: ["espeak-ng", "-v", "{language}", "--stdout"],
+  });
+  for (const text of ["http:https://tts.example/v1/audio/speech", "https://tts.example/v1/audio/speech"]) {
+    expect(speech(text)).toEqual({ kind: "http", url: "https://tts.example/v1/audio/speech" });
+  }
+  for (const text of ["on", "command:", "http:tts.example"]) expect(() => speech(text)).toThrow("VIGIL_TTS");
 });

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import ipaddr from "ipaddr.js";
+import type { SpeechSetting } from "./audio/speech-provider.ts";
 import { type LogLevel, logLevels } from "./lib/logger.ts";
 
 /** Settings come from flags and from the environment, flags first. This is the only file that reads the environment. */
@@ -38,6 +39,7 @@ export interface Config {
   databasePoolSize: number;
   smtpUrl: string | undefined;
   mailFrom: string;
+  speech: SpeechSetting;
   logLevel: LogLevel;
 }
 
@@ -127,6 +129,15 @@ function parseBackoff(name: string, text: string): number[] {
   return waits.map(Number);
 }
 
+function parseSpeech(name: string, text: string): SpeechSetting {
+  const [, kind = text, rest = ""] = /^(command|http|https):(.+)$/s.exec(text) ?? [];
+  if (kind === "espeak" || kind === "off") return { kind };
+  if (kind === "command") return { kind, argv: rest.trim().split(/\s+/) };
+  const url = rest.startsWith("//") ? text : rest;
+  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return { kind: "http", url };
+  throw new ConfigError(name, "must be espeak, off, command:PROGRAM ARGUMENTS or http:URL");
+}
+
 function parseLogLevel(name: string, text: string): LogLevel {
   const level = logLevels.find((known) => known === text);
   if (!level) throw new ConfigError(name, `takes ${logLevels.join(", ")}, not "${text}"`);
@@ -183,6 +194,7 @@ export function loadConfig(
     databasePoolSize: number("VIGIL_DATABASE_POOL_SIZE", 10, 2, 500),
     smtpUrl: parsed("VIGIL_SMTP_URL", (name, text) => secretUrl(name, text, ["smtp", "smtps"])),
     mailFrom: read("VIGIL_MAIL_FROM") ?? "vigil@localhost",
+    speech: parsed("VIGIL_TTS", parseSpeech) ?? { kind: "espeak" },
     logLevel: parsed("VIGIL_LOG_LEVEL", parseLogLevel) ?? defaultLogLevel,
   };
 }

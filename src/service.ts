@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { buildApp, routeTable } from "./app.ts";
+import { VoiceService } from "./audio/voice-service.ts";
 import { iwCodec } from "./codecs/iw/iw-codec.ts";
 import { watchCodec } from "./codecs/watch/watch-codec.ts";
 import type { Config } from "./config.ts";
@@ -21,6 +22,7 @@ import { deleteOldPoisoned } from "./ingest/poison-store.ts";
 import { deleteOldBatches, sweepSilentDevices } from "./ingest/presence.ts";
 import { RuleBook } from "./ingest/rule-book.ts";
 import { startRuleWorker } from "./ingest/rule-worker.ts";
+import { deleteOldTransfers } from "./ingest/voice-parts.ts";
 import { type Clock, makeClock } from "./lib/clock.ts";
 import { randomToken } from "./lib/ids.ts";
 import { Lifecycle, repeat } from "./lib/lifecycle.ts";
@@ -41,6 +43,8 @@ import { forgetUnknownDevices } from "./resources/devices/unknown-device-store.t
 import { expireInvitations } from "./resources/invitations/invitation-expiry.ts";
 import { type CarrierName, loadCarriers } from "./resources/locations/carrier.ts";
 import { startPlaceWorker } from "./resources/locations/place-worker.ts";
+import { deleteHiddenAudio, expireMessages } from "./resources/messages/message-delivery.ts";
+import { startSpeechWorker } from "./resources/messages/speech-worker.ts";
 import { tellLocated } from "./resources/outbound-events/located-update.ts";
 import { deleteOldActivationTokens } from "./resources/users/activation-store.ts";
 
@@ -134,8 +138,15 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   lifecycle.add("listener", () => listener.close());
 
   const rules = new RuleBook({ db, listener, log, metrics });
+  // Its threads start with their first job.
+  const voice = new VoiceService(config.speech);
+  lifecycle.add("voice", () => voice.close());
 
   if (config.roles.includes("worker")) {
+    if (voice.speaks) {
+      const speech = startSpeechWorker({ db, clock, log, listener, catalog, voice });
+      lifecycle.add("speech worker", () => speech.close());
+    }
     for (const stop of startPeriodicWork(db, clock, log, config, catalog)) lifecycle.add("periodic work", stop);
     const timers = startRuleWorker({ db, clock, log, listener, metrics, rules });
     lifecycle.add("rule timers", () => timers.close());
@@ -175,7 +186,13 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   if (callers) {
     const { commandAckTimeoutSeconds, commandTtlSeconds } = config;
     const app = buildApp({
-      routes: routeTable({ catalog, commandAckTimeoutSeconds, commandTtlSeconds, retentionDays: config.retentionDays }),
+      routes: routeTable({
+        catalog,
+        voice,
+        commandAckTimeoutSeconds,
+        commandTtlSeconds,
+        retentionDays: config.retentionDays,
+      }),
       db,
       clock,
       log,
@@ -271,6 +288,9 @@ function startPeriodicWork(
     repeat("expired invitations", minuteMs, log, async () => {
       await expireInvitations(db, clock.now());
     }),
+    repeat("expired messages", 10_000, log, async () => {
+      await expireMessages(db, clock.now());
+    }),
     repeat("expired rows", 5 * minuteMs, log, async () => {
       await deleteExpiredTokens(db, clock.now());
       await deleteOldIdempotencyKeys(db, clock.now());
@@ -280,6 +300,9 @@ function startPeriodicWork(
       // A batch may be tried again as long as an outage lasts.
       await deleteOldBatches(db, new Date(clock.nowMs() - 24 * 60 * minuteMs));
       await deleteOldPoisoned(db, new Date(clock.nowMs() - 90 * 24 * 60 * minuteMs));
+      const dayAgo = new Date(clock.nowMs() - 24 * 60 * minuteMs);
+      await deleteHiddenAudio(db, dayAgo);
+      await deleteOldTransfers(db, dayAgo, new Date(clock.nowMs() - 42 * 24 * 60 * minuteMs));
       await forgetUnknownDevices(db, new Date(clock.nowMs() - 30 * 24 * 60 * minuteMs), mostUnknownDevices);
     }),
   ];

@@ -9,6 +9,7 @@ const allowed: Record<string, readonly string[]> = {
   lib: [],
   db: ["lib"],
   codecs: ["lib"],
+  audio: ["lib"],
   mail: ["lib", "db"],
   oauth: ["lib", "db"],
   http: ["lib", "db", "oauth"],

@@ -1,8 +1,11 @@
 import type { BatchStep } from "../ingest/batch-step.ts";
 import { commandAnswers } from "../ingest/command-answers.ts";
 import { storeEcgParts } from "../ingest/ecg-parts.ts";
+import { inboundMessages } from "../ingest/inbound-messages.ts";
+import { messageAnswers } from "../ingest/message-answers.ts";
 import { makeCommandLane } from "./command-lane.ts";
 import type { MakeDownlinkLane } from "./downlink.ts";
+import { MessageLane } from "./message-lane.ts";
 
 /** What the service does with devices beside keeping their packets, in one place for the service and for the tests. */
 export interface DeviceServices {
@@ -17,7 +20,8 @@ export interface DeviceServicesOptions {
 
 export function deviceServices({ commandAckTimeoutSeconds }: DeviceServicesOptions): DeviceServices {
   return {
-    steps: [commandAnswers, storeEcgParts],
-    downlinks: [makeCommandLane({ ackTimeoutSeconds: commandAckTimeoutSeconds })],
+    // Messages first: an answer without a serial belongs to the command that waits for it, if one does.
+    steps: [messageAnswers, commandAnswers, inboundMessages, storeEcgParts],
+    downlinks: [makeCommandLane({ ackTimeoutSeconds: commandAckTimeoutSeconds }), (host) => new MessageLane(host)],
   };
 }

@@ -6,6 +6,7 @@ import { isImei, isUuid } from "../lib/ids.ts";
 import type { Actor } from "../oauth/actor.ts";
 import type { ListPage } from "./list-results.ts";
 import { type ListQuery, parseListQuery, parseParams } from "./lists.ts";
+import type { UploadedFile } from "./multipart.ts";
 import { actorOf, type Principal } from "./principal.ts";
 import type { ParsedQuery, QueryParams } from "./query-params.ts";
 import type { Answer, PathParam, Route, RouteContext } from "./route.ts";
@@ -28,6 +29,7 @@ export class CallContext implements RouteContext<unknown, QueryParams, QueryPara
   readonly now: Date;
   readonly db: Db;
   body: unknown = undefined;
+  file: UploadedFile | undefined = undefined;
   object: unknown = undefined;
   readonly #route: Route;
   readonly #options: CallOptions;
@@ -50,15 +52,15 @@ export class CallContext implements RouteContext<unknown, QueryParams, QueryPara
     return this.request.id;
   }
 
-  get header(): (name: string) => string | undefined {
-    return (name) => {
-      const value = this.request.headers[name];
-      return Array.isArray(value) ? value.join(", ") : value;
-    };
-  }
-
   get actor(): Actor {
     return actorOf(this.principal, this.request.id, this.request.ip);
+  }
+
+  get header(): (name: string) => string | undefined {
+    return (name) => {
+      const value = this.request.headers[name.toLowerCase()];
+      return Array.isArray(value) ? value.join(", ") : value;
+    };
   }
 
   get query(): () => ParsedQuery<QueryParams> {

@@ -11,6 +11,7 @@ import { CallContext, pathOf } from "./call-context.ts";
 import { passGates } from "./gates.ts";
 import { answerOnce, hashOfValue, readIdempotencyKey } from "./idempotency.ts";
 import { literalSegments } from "./literal-segments.ts";
+import { formHash, readForm } from "./multipart.ts";
 import type { Principal } from "./principal.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 import { personPolicies, type RateDecision, type RatePolicy, rateHeaders } from "./rate-limit-window.ts";
@@ -21,6 +22,8 @@ import { type BodyCheck, compileBody, makeValidator } from "./validation.ts";
 declare module "fastify" {
   interface FastifyRequest {
     principal: Principal | undefined;
+    /** Gives back the room that the body of an upload takes. */
+    releaseUpload: (() => void) | undefined;
   }
   interface FastifyContextConfig {
     route?: Route;
@@ -47,6 +50,7 @@ export function registerRoutes(app: FastifyInstance, routes: readonly Route[], o
   const isLiteral = literalSegments(routes);
   for (const schema of collectNamed(routes.flatMap(schemasOf)).values()) app.addSchema(schema);
   app.decorateRequest("principal", undefined);
+  app.decorateRequest("releaseUpload", undefined);
 
   /** Steps 2 to 6, once the caller is known. */
   function admit(request: FastifyRequest, reply: FastifyReply, principal: Principal, decision: RateDecision): void {
@@ -78,7 +82,8 @@ export function registerRoutes(app: FastifyInstance, routes: readonly Route[], o
       schema: { response: serializers(route) },
       handler: (request, reply) => {
         if (!request.principal) throw new Error("a call came past the gates");
-        return run(request, reply, request.principal);
+        const answer = run(request, reply, request.principal);
+        return request.releaseUpload ? answer.finally(request.releaseUpload) : answer;
       },
     });
   }
@@ -100,7 +105,11 @@ const schemasOf = (route: Route): TSchema[] =>
   [route.body, ...Object.values(route.responses)].filter((schema): schema is TSchema => !!schema);
 
 const serializers = (route: Route): Record<string, TSchema> =>
-  Object.fromEntries(Object.entries(route.responses).flatMap(([status, schema]) => (schema ? [[status, schema]] : [])));
+  Object.fromEntries(
+    Object.entries(route.responses).flatMap(([status, schema]) =>
+      schema && !route.produces ? [[status, schema]] : [],
+    ),
+  );
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -115,10 +124,18 @@ function makeRunner(route: Route, validator: Ajv, options: KernelOptions): Runne
   /** Steps 8 to 10: object, body, state. */
   async function perform(context: CallContext): Promise<Answer> {
     if (route.load) context.object = await route.load(context);
-    const given = checkBody ? readJson(context.request.body as RawBody | undefined) : undefined;
+    const given = checkBody ? await readGiven(context) : undefined;
     if (route.precheck && isRecord(given)) await route.precheck(given, context);
     context.body = checkBody?.(given);
     return route.handle(context);
+  }
+
+  async function readGiven(context: CallContext): Promise<unknown> {
+    const raw = context.request.body as RawBody | undefined;
+    if (!route.file) return readJson(raw);
+    const { fields, file } = await readForm(raw, route.file);
+    context.file = file;
+    return file ? { ...fields, [route.file.field]: file.name } : fields;
   }
 
   return async (request, reply, principal) => {
@@ -136,7 +153,8 @@ function makeRunner(route: Route, validator: Ajv, options: KernelOptions): Runne
       path: pathOf(request.url).replace(/\/$/, ""),
       key,
     };
-    const once = await answerOnce(db, scope, bodyHash(request), clock.now(), request.id, async (tx: Tx) => {
+    const hash = route.file ? await formHash(request.body as RawBody | undefined, route.file) : bodyHash(request);
+    const once = await answerOnce(db, scope, hash, clock.now(), request.id, async (tx: Tx) => {
       const answer = await perform(new CallContext(route, request, principal, options, tx));
       reply.code(answer.status);
       return {

@@ -63,7 +63,7 @@ function operation(route: Route): Json {
       ? {
           requestBody: {
             required: isRequired(route.body),
-            content: { "application/json": { schema: toOpenApi(route.body) } },
+            content: { [route.file ? "multipart/form-data" : "application/json"]: { schema: toOpenApi(route.body) } },
           },
         }
       : {}),
@@ -164,6 +164,7 @@ const errorTexts: Record<number, string> = {
   410: "The cursor is older than the retention.",
   413: "The body is too large.",
   415: "The media type is not supported.",
+  416: "The range lies behind the end.",
   422: "The Idempotency-Key was used with another body.",
   429: "Rate limit exceeded.",
   500: "Internal error.",
@@ -187,7 +188,7 @@ function responsesOf(route: Route): Json {
     {
       description: status === "304" ? "Not modified" : schema ? "Success" : "Success, no body",
       headers: responseHeaders,
-      ...(schema ? { content: { "application/json": { schema: toOpenApi(schema) }, ...formsOf(route, status) } } : {}),
+      ...(schema ? { content: { ...contentOf(route, toOpenApi(schema)), ...formsOf(route, status) } } : {}),
     },
   ]);
   const isReplay = route.path === "/api/v1/partner/outbound-events/";
@@ -202,6 +203,9 @@ function responsesOf(route: Route): Json {
   ]);
   return Object.fromEntries([...success, ...failures]);
 }
+
+const contentOf = ({ produces = ["application/json"] }: Route, schema: unknown): Json =>
+  Object.fromEntries(produces.map((type) => [type, { schema }]));
 
 const formsOf = ({ otherForms = {} }: Route, status: string): Json =>
   status === "200"

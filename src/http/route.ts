@@ -5,6 +5,7 @@ import type { MemberRole } from "../oauth/roles.ts";
 import type { Scope } from "../oauth/scopes.ts";
 import type { ListPage } from "./list-results.ts";
 import type { ListQuery, ListSpec } from "./lists.ts";
+import type { UploadedFile } from "./multipart.ts";
 import type { Principal } from "./principal.ts";
 import type { ParsedQuery, QueryParams } from "./query-params.ts";
 
@@ -34,6 +35,10 @@ export interface RouteSpec<B extends TSchema, Q extends QueryParams, F extends Q
   query?: Q;
   list?: ListSpec<F>;
   body?: B;
+  /** The body is multipart/form-data with this file; `body` is the schema of its fields, the name of the file among them. */
+  file?: { field: string; maxBytes: number };
+  /** Success answers are bytes of one of these media types, and not JSON. */
+  produces?: readonly string[];
   /** Success answers by status; null has no body. */
   responses: Readonly<Record<number, TSchema | null>>;
   /** Further forms of a 200 answer, by media type. */
@@ -59,7 +64,7 @@ export interface LoadContext<Q extends QueryParams, F extends QueryParams> {
   list: () => ListQuery<F>;
   now: Date;
   requestId: string;
-  /** A header of the request, by its name in lower case. */
+  /** A header of the request; undefined without it. */
   header(name: string): string | undefined;
   /** Reads; part of the request's transaction where it has one. */
   db: Db;
@@ -69,6 +74,8 @@ export interface LoadContext<Q extends QueryParams, F extends QueryParams> {
 
 export interface RouteContext<Body, Q extends QueryParams, F extends QueryParams, S> extends LoadContext<Q, F> {
   body: Body;
+  /** Of a route with a file. */
+  file: UploadedFile | undefined;
   /** What `load` found. */
   object: S;
   /** The one transaction of this request; an Idempotency-Key is stored in it. */

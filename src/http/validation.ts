@@ -20,6 +20,7 @@ export function makeValidator(): Ajv {
   ajv.addFormat("date-time", (text) => parseDateTime(text) !== undefined);
   ajv.addFormat("email", (text) => text.length <= 254 && email.test(text));
   ajv.addFormat("uri", (text) => URL.canParse(text));
+  ajv.addFormat("binary", true);
   return ajv;
 }
 

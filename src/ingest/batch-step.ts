@@ -10,6 +10,10 @@ export interface TakenPacket {
   receivedAtMs: number;
 }
 
+/** The order in which steps lock their rows; packets of one device keep theirs. */
+export const byDeviceId = (a: Pick<TakenPacket, "track">, b: Pick<TakenPacket, "track">): number =>
+  a.track.device.id < b.track.device.id ? -1 : Number(a.track.device.id > b.track.device.id);
+
 /**
  * A concern of its own that takes part in the transaction of a batch (answers to commands, voice, ECG). It runs when the state
  * rows of the devices are written and locked, and before events and outbound rows are: it may add to them. It keeps nothing in

@@ -34,7 +34,8 @@ const retryAfter = (seconds: number): Record<string, string> => ({
 // 400
 export const validationError = (errors: FieldErrors): ApiError =>
   new ApiError(400, "validation_error", "Invalid input.", { errors });
-export const parseError = (): ApiError => new ApiError(400, "parse_error", "The request body is not valid JSON.");
+export const parseError = (detail = "The request body is not valid JSON."): ApiError =>
+  new ApiError(400, "parse_error", detail);
 export const invalidCursor = (detail = "The cursor is not valid."): ApiError =>
   new ApiError(400, "invalid_cursor", detail);
 export const invalidLimit = (): ApiError =>
@@ -115,12 +116,20 @@ export const cursorExpired = (days: number, oldestAvailableCursor: string): ApiE
     oldest_available_cursor: oldestAvailableCursor,
   });
 
-// 413, 415, 422
+// 413, 415, 416, 422
 export const payloadTooLarge = (): ApiError =>
   new ApiError(413, "payload_too_large", "The request body is larger than 1 MB.");
 export const fileTooLarge = (): ApiError => new ApiError(413, "file_too_large", "The file is larger than 10 MB.");
 export const unsupportedMediaType = (detail = "The media type of the request is not supported."): ApiError =>
   new ApiError(415, "unsupported_media_type", detail);
+export const rangeNotSatisfiable = (size: number): ApiError =>
+  new ApiError(
+    416,
+    "range_not_satisfiable",
+    "The range lies behind the end.",
+    {},
+    { "Content-Range": `bytes */${size}` },
+  );
 export const idempotencyKeyReuse = (): ApiError =>
   new ApiError(422, "idempotency_key_reuse", "This Idempotency-Key was used with another request body.");
 

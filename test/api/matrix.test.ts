@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { routeTable } from "../../src/app.ts";
+import { VoiceService } from "../../src/audio/voice-service.ts";
 import type { Route } from "../../src/http/route.ts";
 import { allScopes, type Scope } from "../../src/oauth/scopes.ts";
 import { loadCatalog } from "../../src/resources/catalog/catalog.ts";
@@ -20,7 +21,13 @@ import {
  * Every operation of the route table against every kind of caller. The expectations are those of the contract, written here
  * once more and on their own: a route that is added without a word here fails.
  */
-const routes = routeTable({ catalog: loadCatalog(), commandAckTimeoutSeconds: 60, commandTtlSeconds: 86_400 });
+const voice = new VoiceService({ kind: "off" });
+const routes = routeTable({
+  catalog: loadCatalog(),
+  voice,
+  commandAckTimeoutSeconds: 60,
+  commandTtlSeconds: 86_400,
+});
 const roles = ["VIEWER", "USER", "ADMIN", "OWNER"] as const;
 type Role = (typeof roles)[number];
 
@@ -54,6 +61,7 @@ function objectKind(route: Route, parameter: string): keyof Objects | null {
   if (route.path.startsWith("/api/v1/devices/:device_uid/ecg/")) return "ecg";
   if (route.path.startsWith("/api/v1/geofences/")) return "geofence";
   if (route.path.startsWith("/api/v1/alert-thresholds/")) return "threshold";
+  if (route.path.startsWith("/api/v1/devices/:device_uid/messages/")) return "message";
   throw new Error(`say in the matrix which object ${parameter} of ${route.path} is`);
 }
 
@@ -67,6 +75,7 @@ interface Objects {
   ecg: string;
   geofence: string;
   threshold: string;
+  message: string;
   command: string;
 }
 
@@ -127,6 +136,8 @@ describe("the matrix of operations and callers", () => {
       ecg: await makeEcg(api, device),
       geofence: geofence.body.id,
       threshold: threshold.body.id,
+      message: (await api.call("POST", `/api/v1/devices/${uid}/messages/send-text/`, { token, body: { text: "x" } }))
+        .body.id,
       command: command.body.command_uuid,
     };
   }

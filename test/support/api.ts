@@ -1,5 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { buildApp, routeTable } from "../../src/app.ts";
+import type { SpeechSetting } from "../../src/audio/speech-provider.ts";
+import { VoiceService } from "../../src/audio/voice-service.ts";
 import { type Database, openDatabase } from "../../src/db/database.ts";
 import { Listener } from "../../src/db/listener.ts";
 import { RateLimiter } from "../../src/http/rate-limit.ts";
@@ -54,6 +56,7 @@ export interface TestApiOptions {
   routes?: readonly Route[];
   /** A database that somebody else has made, and drops. */
   url?: string;
+  speech?: SpeechSetting;
 }
 
 /** The whole HTTP surface on a database of its own. Close it in the same file. */
@@ -66,7 +69,9 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
   const tokens = new TokenCache(db, listener, clock);
   const rateLimiter = new RateLimiter({ db, clock, listener, log });
   await listener.start();
-  const table = routeTable({ catalog: loadCatalog(), commandAckTimeoutSeconds: 60, commandTtlSeconds: 86_400 });
+  const voice = new VoiceService(options.speech ?? { kind: "espeak" });
+  const times = { commandAckTimeoutSeconds: 60, commandTtlSeconds: 86_400 };
+  const table = routeTable({ catalog: loadCatalog(), voice, ...times });
   const app = buildApp({
     routes: [...table, ...(options.routes ?? [])],
     db,
@@ -115,6 +120,7 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
     call,
     close: async () => {
       await app.close();
+      await voice.close();
       await rateLimiter.close();
       await listener.close();
       await db.close();

@@ -1,0 +1,77 @@
+import { amrFrameMs, readAmrFrames } from "../lib/amr-frames.ts";
+import { amrRate, makeAmrEncoder, modeOf } from "./amr-encoder.ts";
+import { decodeAmr, decodeAudio, NotAudio, TooLong } from "./decode-audio.ts";
+import { loadEspeak, type Speak } from "./espeak.ts";
+import { raiseLevel, resample, type Sound } from "./samples.ts";
+import { writeWav } from "./wav-file.ts";
+
+/** What a worker thread is asked to do. */
+export type AudioJob =
+  | { op: "to_amr"; file: Uint8Array; bitRate: number; maxSeconds: number }
+  | { op: "to_wav"; amr: Uint8Array }
+  | { op: "speak"; text: string; language: string; bitRate: number; maxSeconds: number };
+
+export type AudioResult =
+  | { kind: "amr"; amr: Uint8Array; durationMs: number }
+  | { kind: "wav"; wav: Uint8Array }
+  | { kind: "not_audio" }
+  | { kind: "too_long" };
+
+/** Encoders of other formats add some hundredths of a second of padding. */
+const paddingSeconds = 0.5;
+/** What a device sent may be longer than what it is sent. */
+const longestWavSeconds = 700;
+
+export function makeAudioJobs(): (job: AudioJob) => Promise<AudioResult> {
+  let encode: ReturnType<typeof makeAmrEncoder> | undefined;
+  let speak: Speak | undefined;
+
+  const toAmr = (sound: Sound, bitRate: number, maxSeconds: number): AudioResult => {
+    encode ??= makeAmrEncoder();
+    const samples = resample(sound, amrRate).subarray(0, maxSeconds * amrRate);
+    return amrResult(encode(raiseLevel(Float32Array.from(samples)), modeOf(bitRate)));
+  };
+
+  const perform = async (job: AudioJob): Promise<AudioResult> => {
+    switch (job.op) {
+      case "to_amr": {
+        const file = Buffer.from(job.file.buffer, job.file.byteOffset, job.file.byteLength);
+        const kept = keepAmr(file, job.bitRate, job.maxSeconds);
+        if (kept) return kept;
+        return toAmr(await decodeAudio(file, job.maxSeconds + paddingSeconds), job.bitRate, job.maxSeconds);
+      }
+      case "to_wav":
+        return { kind: "wav", wav: writeWav(await decodeAmr(Buffer.from(job.amr), longestWavSeconds)) };
+      case "speak":
+        speak ??= await loadEspeak();
+        return toAmr(speak(job.text, job.language, job.maxSeconds), job.bitRate, job.maxSeconds);
+    }
+  };
+
+  return async (job) => {
+    try {
+      return await perform(job);
+    } catch (error) {
+      if (error instanceof NotAudio) return { kind: "not_audio" };
+      if (error instanceof TooLong) return { kind: "too_long" };
+      throw error;
+    }
+  };
+}
+
+const amrResult = (amr: Buffer): AudioResult => ({
+  kind: "amr",
+  amr,
+  durationMs: (readAmrFrames(amr)?.count ?? 0) * amrFrameMs,
+});
+
+/** A file that is already what the device plays goes to it as it is, but for the padding of its encoder. */
+function keepAmr(file: Buffer, bitRate: number, maxSeconds: number): AudioResult | undefined {
+  const frames = readAmrFrames(file);
+  if (!frames?.isWhole || frames.isWideband || frames.count === 0 || frames.highestMode > modeOf(bitRate)) {
+    return undefined;
+  }
+  if (frames.count * amrFrameMs > (maxSeconds + paddingSeconds) * 1000) return { kind: "too_long" };
+  const kept = readAmrFrames(file, (maxSeconds * 1000) / amrFrameMs);
+  return amrResult(file.subarray(0, kept?.end));
+}

@@ -1,0 +1,49 @@
+import { joinSamples, type Sound } from "./samples.ts";
+
+/** What is used of the speech engine: eSpeak NG, compiled to WebAssembly. */
+interface EspeakWorker {
+  /** 0: found. Otherwise the voice before goes on speaking. */
+  set_voice(name: string): number;
+  set_rate(wordsPerMinute: number): void;
+  synthesize(text: string, onAudio: (audio: ArrayBuffer | null) => void): void;
+}
+
+const engineRate = 22_050;
+/** Words per minute. */
+const [slowest, fastest] = [160, 400];
+/** Where the engine's name is not the language's. */
+const voiceNames: Readonly<Record<string, string>> = { en: "en-us", zh: "cmn" };
+
+/** The engine obeys marks in a text, of SSML and of phonemes; a message is only to be read. */
+export const withoutMarkup = (text: string): string => text.replace(/[<>&]|\[\[|\]\]/g, " ");
+
+export type Speak = (text: string, language: string, maxSeconds: number) => Sound;
+
+export async function loadEspeak(): Promise<Speak> {
+  const name = "@echogarden/espeak-ng-emscripten";
+  const { default: load } = (await import(name)) as { default(): Promise<{ eSpeakNGWorker: new () => EspeakWorker }> };
+  const engine = new (await load()).eSpeakNGWorker();
+  return (text, language, maxSeconds) => {
+    if (engine.set_voice(voiceNames[language] ?? language.toLowerCase()) !== 0) throw new Error("no such voice");
+    const plain = withoutMarkup(text);
+    const synthesize = (rate: number): Float32Array => {
+      const parts: Float32Array[] = [];
+      engine.set_rate(rate);
+      engine.synthesize(plain, (audio) => {
+        if (audio) parts.push(Float32Array.from(new Int16Array(audio), (value) => value / 32_768));
+      });
+      return joinSamples(parts);
+    };
+    for (let needed = slowest; needed <= fastest; ) {
+      const rate = needed;
+      const samples = synthesize(rate);
+      // Of blanks and signs the engine makes a moment of silence.
+      if (samples.every((value) => Math.abs(value) < 0.01)) throw new Error("nothing to say");
+      const seconds = samples.length / engineRate;
+      if (seconds <= maxSeconds) return { samples, rate: engineRate };
+      // Pauses do not shrink as words do, so a little more than the ratio.
+      needed = Math.max(rate + 20, Math.ceil(((rate * seconds) / maxSeconds) * 1.05));
+    }
+    throw new Error("the text cannot be spoken in time");
+  };
+}

@@ -1,0 +1,83 @@
+import type { AudioJob, AudioResult } from "./audio-jobs.ts";
+import { type SpeechRequest, type SpeechSetting, speakByCommand, speakByHttp } from "./speech-provider.ts";
+import { JobLost, WorkerPool, type WorkerPoolOptions } from "./worker-pool.ts";
+
+export interface AudioForm {
+  bitRate: number;
+  maxDurationMs: number;
+}
+
+export interface DeviceAudio {
+  amr: Buffer;
+  durationMs: number;
+}
+
+/** Recordings and speech for devices; the work is done by threads that may be ended at any time. */
+export class VoiceService {
+  readonly speaks: boolean;
+  readonly #setting: SpeechSetting;
+  readonly #pool: WorkerPool;
+
+  constructor(setting: SpeechSetting, options: WorkerPoolOptions = {}) {
+    this.#setting = setting;
+    this.speaks = setting.kind !== "off";
+    this.#pool = new WorkerPool(options);
+  }
+
+  async toDeviceAudio(
+    file: Buffer,
+    form: AudioForm,
+  ): Promise<({ kind: "converted" } & DeviceAudio) | { kind: "not_audio" } | { kind: "too_long" }> {
+    const result = await this.#runOr({ kind: "not_audio" }, { op: "to_amr", file, ...limitsOf(form) });
+    if (result.kind === "amr") return { kind: "converted", ...deviceAudioOf(result) };
+    return result.kind === "too_long" ? { kind: "too_long" } : { kind: "not_audio" };
+  }
+
+  async speak(text: string, { language, voice }: Omit<SpeechRequest, "text">, form: AudioForm): Promise<DeviceAudio> {
+    const result = await this.#pool.run(await this.#speechJob({ text, language, voice }, form));
+    if (result.kind !== "amr") throw new Error(`the spoken text is ${result.kind}`);
+    return deviceAudioOf(result);
+  }
+
+  async #speechJob(request: SpeechRequest, form: AudioForm): Promise<AudioJob> {
+    const setting = this.#setting;
+    switch (setting.kind) {
+      case "espeak":
+        return { op: "speak", text: request.text, language: request.language, ...limitsOf(form) };
+      case "command":
+        return { op: "to_amr", file: await speakByCommand(setting.argv, request), ...limitsOf(form) };
+      case "http":
+        return { op: "to_amr", file: await speakByHttp(setting.url, request), ...limitsOf(form) };
+      case "off":
+        throw new Error("no speech is configured");
+    }
+  }
+
+  async toWav(amr: Buffer): Promise<Buffer | undefined> {
+    const result = await this.#runOr({ kind: "not_audio" }, { op: "to_wav", amr });
+    return result.kind === "wav" ? bufferOf(result.wav) : undefined;
+  }
+
+  /** A file that brings a thread down or holds it too long is like one that cannot be read. */
+  async #runOr(otherwise: AudioResult, job: AudioJob): Promise<AudioResult> {
+    try {
+      return await this.#pool.run(job);
+    } catch (error) {
+      if (error instanceof JobLost) return otherwise;
+      throw error;
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#pool.close();
+  }
+}
+
+const limitsOf = ({ bitRate, maxDurationMs }: AudioForm) => ({ bitRate, maxSeconds: maxDurationMs / 1000 });
+
+const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+const deviceAudioOf = ({ amr, durationMs }: Extract<AudioResult, { kind: "amr" }>): DeviceAudio => ({
+  amr: bufferOf(amr),
+  durationMs,
+});

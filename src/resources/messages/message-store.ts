@@ -1,0 +1,154 @@
+import type { Db, Tx } from "../../db/database.ts";
+import { notify } from "../../db/listener.ts";
+import { sql } from "../../db/sql.ts";
+import { notFound } from "../../lib/errors.ts";
+import { uuidV7 } from "../../lib/ids.ts";
+import { searchText } from "../../lib/search-text.ts";
+import type { Actor } from "../../oauth/actor.ts";
+import { changesBetween, recordAudit } from "../audit/audit-store.ts";
+import { wakeDevice } from "../devices/device-sessions.ts";
+import {
+  type DeliveryStatus,
+  type MessageRow,
+  type MessageType,
+  messageColumns,
+  messageTables,
+} from "./message-record.ts";
+
+/** Hears that a text waits to be spoken. A wake-up that is lost is made up for by polling. */
+export const speechChannel = "vigil_speech";
+
+export interface Recording {
+  bytes: Buffer;
+  mimeType: string;
+  /** Null when the recording cannot be read. */
+  durationMs: number | null;
+}
+
+/** A message to a device, as its sender gave it. */
+export interface NewMessage {
+  messageType: MessageType;
+  text: string | null;
+  /** Of a text that the service is to speak. */
+  speech: { language: string; voice: string } | null;
+  recording: Recording | null;
+  senderName: string;
+  senderUserId: string | null;
+  commandUuid: string | null;
+  expiresAt: Date | null;
+}
+
+type Target = Readonly<{ id: string; organization_id: string }>;
+
+export const findMessage = (db: Db, device: Target, id: string): Promise<MessageRow | undefined> =>
+  db.maybeOne<MessageRow>(sql`
+    select ${messageColumns} from ${messageTables}
+    where m.organization_id = ${device.organization_id} and m.device_id = ${device.id} and m.id = ${id}
+      and m.deleted_at is null`);
+
+export async function getMessage(db: Db, device: Target, id: string): Promise<MessageRow> {
+  const row = await findMessage(db, device, id);
+  if (!row) throw notFound();
+  return row;
+}
+
+/** Without an audit entry: what makes the message says who did. */
+export async function insertMessage(tx: Tx, device: Target, message: NewMessage, now: Date): Promise<MessageRow> {
+  const id = uuidV7(now.getTime());
+  const { speech, recording } = message;
+  // A recording is brought into the device's form before its message exists, so there is nothing left to process.
+  const status: DeliveryStatus = recording ? "ready" : "pending";
+  await tx.run`
+    insert into messages (device_id, id, organization_id, direction, message_type, status, text, is_tts, language, voice,
+      mime_type, duration_ms, size_bytes, sender_user_id, sender_name, command_uuid, ts, created_at, expires_at,
+      speech_due_at, search)
+    values (${device.id}, ${id}, ${device.organization_id}, 'outbound', ${message.messageType}, ${status}, ${message.text},
+      ${speech !== null}, ${speech?.language}, ${speech?.voice}, ${recording?.mimeType}, ${recording?.durationMs},
+      ${recording?.bytes.length}, ${message.senderUserId}, ${message.senderName}, ${message.commandUuid}, ${now}, ${now},
+      ${message.expiresAt}, ${speech ? now : null}, ${searchText([message.text ?? "", message.senderName])})`;
+  if (recording) await insertAudio(tx, device, id, recording.bytes);
+  return getMessage(tx, device, id);
+}
+
+export const insertAudio = (db: Db, device: Target, messageId: string, bytes: Buffer): Promise<number> =>
+  db.run`
+    insert into message_audio (device_id, message_id, organization_id, bytes)
+    values (${device.id}, ${messageId}, ${device.organization_id}, ${bytes})`;
+
+export async function createMessage(
+  tx: Tx,
+  device: Target,
+  message: NewMessage,
+  actor: Actor,
+  now: Date,
+): Promise<MessageRow> {
+  const row = await insertMessage(tx, device, message, now);
+  await recordAudit(tx, actor, now, {
+    action: "created",
+    ...auditedObject(row),
+    changes: changesBetween(null, auditView(row)),
+  });
+  if (message.speech) await notify(tx, speechChannel, "");
+  else await wakeDevice(tx, device.organization_id, device.id);
+  return row;
+}
+
+/** The recording of a message that is still shown. */
+export const findAudio = (
+  db: Db,
+  device: Target,
+  messageId: string,
+): Promise<{ bytes: Buffer; mime_type: string } | undefined> =>
+  db.maybeOne<{ bytes: Buffer; mime_type: string }>`
+    select a.bytes, m.mime_type from messages m
+    join message_audio a on a.device_id = m.device_id and a.message_id = m.id
+    where m.organization_id = ${device.organization_id} and m.device_id = ${device.id} and m.id = ${messageId}
+      and m.deleted_at is null`;
+
+/**
+ * Hides messages and gives back those that were there. One that waits is not sent any more; one that is being sent goes on, so
+ * its recording stays until the sweep.
+ */
+export async function deleteMessages(
+  tx: Tx,
+  device: Target,
+  ids: readonly string[],
+  actor: Actor,
+  now: Date,
+): Promise<MessageRow[]> {
+  // A command that would send one is locked before its message, as by those who move it.
+  await tx.run`
+    delete from commands c using messages m
+    where m.organization_id = ${device.organization_id} and m.device_id = ${device.id} and m.id = any(${ids}::uuid[])
+      and m.deleted_at is null and c.device_id = m.device_id and c.id = m.command_uuid and c.status = 'pending'`;
+  const rows = await tx.many<MessageRow>(sql`
+    select ${messageColumns} from ${messageTables}
+    where m.organization_id = ${device.organization_id} and m.device_id = ${device.id} and m.id = any(${ids}::uuid[])
+      and m.deleted_at is null
+    order by m.id for update of m`);
+  if (rows.length === 0) return rows;
+  const deleted = rows.map(({ id }) => id);
+  await tx.run`
+    update messages set deleted_at = ${now}, speech_due_at = null
+    where organization_id = ${device.organization_id} and device_id = ${device.id} and id = any(${deleted}::uuid[])`;
+  const unused = rows.filter(({ status }) => status !== "sending").map(({ id }) => id);
+  await tx.run`
+    delete from message_audio
+    where organization_id = ${device.organization_id} and device_id = ${device.id} and message_id = any(${unused}::uuid[])`;
+  for (const row of rows) {
+    const changes = changesBetween(auditView(row), null);
+    await recordAudit(tx, actor, now, { action: "deleted", ...auditedObject(row), changes });
+  }
+  return rows;
+}
+
+/** Without texts and names: the log says that something was said, not what. */
+const auditView = (row: MessageRow): Record<string, unknown> => ({
+  device: row.device_uid,
+  direction: row.direction,
+  message_type: row.message_type,
+  is_tts: row.is_tts,
+});
+
+const auditedObject = (row: MessageRow) =>
+  ({ model: "devicemessage", objectPk: row.id, objectRepr: row.message_type }) as const;
