@@ -9,7 +9,7 @@ import { readNames } from "./event-store.ts";
 import { noRows } from "./ingest-rows.ts";
 import type { OrganizationRules, RuleView } from "./organization-rules.ts";
 import { outboundOf } from "./outbound-rows.ts";
-import { deviceTimeOf, frameKey, isUnkept, type Packet } from "./packet.ts";
+import { deviceTimeOf, frameKey, type Packet } from "./packet.ts";
 import { addPresenceEvents } from "./presence-events.ts";
 import type { RuleBook } from "./rule-book.ts";
 import { storeRules } from "./rule-step.ts";
@@ -81,7 +81,7 @@ export async function storeBatch(
       evaluation = new DeviceEvaluation(track, rows, view, evaluateOptions);
       evaluations.set(track, evaluation);
     }
-    if (isNew[index] && !isUnkept(frame)) {
+    if (isNew[index]) {
       evaluation.take(frame.messages, receivedAtMs);
       taken.push({ track, messages: frame.messages, receivedAtMs });
     } else evaluation.seen(frame.messages, receivedAtMs);
@@ -123,7 +123,7 @@ async function findNew(
   const keys: (string | undefined)[] = [];
   const rows = new Map<string, FrameKeyRow>();
   for (const { track, frame, receivedAtMs } of packets) {
-    const deviceTimeMs = isUnkept(frame) ? null : deviceTimeOf(frame);
+    const deviceTimeMs = deviceTimeOf(frame);
     const key = deviceTimeMs === null ? undefined : frameKey(track, frame);
     keys.push(key);
     if (key !== undefined && deviceTimeMs !== null && !rows.has(key)) {

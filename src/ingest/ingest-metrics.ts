@@ -7,10 +7,6 @@ export function makeIngestMetrics(metrics: Metrics, queue: { queuedFrames: numbe
   const batches = metrics.counter("vigil_ingest_batches_total", "Transactions of packets.");
   const retries = metrics.counter("vigil_ingest_retries_total", "Attempts to store packets that the database refused.");
   const poisoned = metrics.counter("vigil_ingest_poisoned_total", "Packets set aside because they cannot be stored.");
-  const unkept = metrics.counter(
-    "vigil_ingest_unkept_total",
-    "Packets not answered because nothing keeps their content.",
-  );
   const evaluations = metrics.counter("vigil_rules_evaluations_total", "Fixes and readings that met rules.");
   const rereads = metrics.counter(
     "vigil_rules_rereads_total",
@@ -40,6 +36,5 @@ export function makeIngestMetrics(metrics: Metrics, queue: { queuedFrames: numbe
     reread: (devices: number): void => rereads.add({}, devices),
     retried: (): void => retries.add({}),
     poisoned: (protocol: string): void => poisoned.add({ protocol }),
-    unkept: (protocol: string): void => unkept.add({ protocol }),
   };
 }

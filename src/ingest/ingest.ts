@@ -7,7 +7,7 @@ import { type Batch, type Committed, makeBatch, type StaleDevices, type StoreOpt
 import { failureOf, reasonOf } from "./batch-failure.ts";
 import type { DeviceTrack } from "./device-memory.ts";
 import { makeIngestMetrics } from "./ingest-metrics.ts";
-import { isUnkept, type Outcome, type Packet } from "./packet.ts";
+import type { Outcome, Packet } from "./packet.ts";
 import { keepPoisoned } from "./poison-store.ts";
 import { rereadRules } from "./rule-store.ts";
 
@@ -242,9 +242,7 @@ class BatchingIngest implements Ingest {
     for (const packet of packets) {
       this.queuedFrames--;
       this.queuedBytes -= sizeOf(packet);
-      const isRefused = outcome === "stored" && isUnkept(packet.frame);
-      if (isRefused) this.#metrics.unkept(packet.protocol);
-      packet.owner.packetSettled(packet, isRefused ? "refused" : outcome);
+      packet.owner.packetSettled(packet, outcome);
     }
   }
 

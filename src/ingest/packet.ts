@@ -12,10 +12,10 @@ export interface Packet {
 }
 
 /**
- * `stored`: it is committed, or was before, and may be answered. `refused`: it was not stored on purpose (a kind of message
- * that nothing keeps yet) and must not be answered. `stale`: a newer connection has the device. `lost`: the service closes.
+ * `stored`: it is committed, or was before, and may be answered. `stale`: a newer connection has the device. `lost`: the
+ * service closes.
  */
-export type Outcome = "stored" | "refused" | "stale" | "lost";
+export type Outcome = "stored" | "stale" | "lost";
 
 /** Told once per packet, in the order of submission. */
 export interface PacketOwner {
@@ -31,9 +31,6 @@ export function deviceTimeOf({ messages }: DecodedFrame): number | null {
   }
   return null;
 }
-
-/** What no table keeps yet: the device must not be told that it may forget it. */
-export const isUnkept = (_frame: DecodedFrame): boolean => false;
 
 /** The same bytes from the same device are the same packet. */
 export const frameKey = ({ deviceIdBytes }: DeviceTrack, { raw }: DecodedFrame): string =>
