@@ -13,7 +13,7 @@ import {
 } from "../rules/threshold.ts";
 import type { LastLocation } from "./device-memory.ts";
 import type { RuleView } from "./organization-rules.ts";
-import { isStoredAlike, type RuleMemory, withStoredHeard } from "./rule-memory.ts";
+import { isStoredAlike, type RuleMemory } from "./rule-memory.ts";
 
 /** What the rules found out, before it has a name and a text. */
 export type RuleFact = FoundFence | FoundThreshold;
@@ -96,7 +96,7 @@ export class DeviceRules {
       this.evaluations++;
       const { fences } = this.memory;
       const outcome = evaluateDeviceFix(fences, this.#view.fences, fix, fix.receivedAtMs, this.#tools.isScheduled);
-      if (outcome.device !== fences) this.memory = withStoredHeard({ ...this.memory, fences: outcome.device });
+      if (outcome.device !== fences) this.memory = { ...this.memory, fences: outcome.device };
       for (const fact of outcome.facts) {
         this.#found(fact, fix.receivedAtMs, fact.tsMs === fix.tsMs ? fix.deviceTimeMs : undefined);
       }

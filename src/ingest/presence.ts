@@ -48,7 +48,7 @@ async function sweepSome(tx: Tx, now: Date, offlineAfterSeconds: number): Promis
   if (silent.length === 0) return 0;
   await tx.run`
     update device_state set is_online = false, was_online = true, previous_change_at = status_changed_at,
-      status_changed_at = ${now}
+      status_changed_at = greatest(${now}, status_changed_at + interval '1 ms')
     where device_id = any(${silent.map(({ id }) => id)}::uuid[])`;
   const events = silent.filter((device) => !device.is_deleted).map((device) => offlineEvent(device, now.getTime()));
   await insertEvents(tx, events, now.getTime());
@@ -57,6 +57,8 @@ async function sweepSome(tx: Tx, now: Date, offlineAfterSeconds: number): Promis
 
 function offlineEvent(device: SilentDevice, nowMs: number) {
   const { id, organization_id: organizationId, uid, name } = device;
+  const previousMs = device.status_changed_at?.getTime() ?? null;
+  const atMs = previousMs === null ? nowMs : Math.max(nowMs, previousMs + 1);
   const fact = {
     track: {
       device: { id, organizationId, uid, name },
@@ -65,12 +67,12 @@ function offlineEvent(device: SilentDevice, nowMs: number) {
     },
     name: shownName(name, uid),
     reason: device.is_connected ? "silence" : "socket_closed",
-    atMs: nowMs,
+    atMs,
     lastSeenMs: device.last_seen_at.getTime(),
-    previousMs: device.status_changed_at?.getTime() ?? null,
+    previousMs,
     location: device.last_location,
   } as const;
-  return presenceEvent(fact, uuidBytes(uuidV7(nowMs)));
+  return presenceEvent(fact, uuidBytes(uuidV7(atMs)));
 }
 
 /** Rows that only a retry of a batch could ask for. */

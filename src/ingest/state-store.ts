@@ -26,7 +26,8 @@ const lastStep = ({ presence }: StateRow): PresenceStep => presence.at(-1) as Pr
 /**
  * Writes the state rows of devices whose connection is still the newest and whose rules nobody else has moved. Devices come in
  * the order of their ids, as everywhere, so that two writers cannot deadlock. The answer has one row for the count and one for
- * each device whose presence has changed, not one for each device: this statement is the dearest of a batch.
+ * each device whose presence has changed, not one for each device: this statement is the dearest of a batch. A change is always
+ * later than the one before, also when the packet had to wait while a sweep found the device silent.
  */
 export async function updateStates(client: Client, states: readonly StateRow[]): Promise<WrittenStates> {
   const rows = states.toSorted((a, b) => Buffer.compare(a.track.deviceIdBytes, b.track.deviceIdBytes));
@@ -43,7 +44,7 @@ export async function updateStates(client: Client, states: readonly StateRow[]):
         was_online = s.is_online,
         last_seen_at = excluded.last_seen_at,
         status_changed_at = case when s.is_online = excluded.is_online then s.status_changed_at
-          else greatest(excluded.status_changed_at, s.status_changed_at) end,
+          else greatest(excluded.status_changed_at, s.status_changed_at + interval '1 ms') end,
         previous_change_at = case when s.is_online = excluded.is_online then s.previous_change_at
           else s.status_changed_at end,
         firmware_version = coalesce(excluded.firmware_version, s.firmware_version),
@@ -108,7 +109,7 @@ async function changesOf(
     let previousMs = (wasOnline === isOnline ? at : before)?.getTime() ?? null;
     for (const step of presence) {
       if (step.isOnline === isNow) continue;
-      const atMs = Math.max(step.atMs, previousMs ?? 0);
+      const atMs = previousMs === null ? step.atMs : Math.max(step.atMs, previousMs + 1);
       changes.push({ track, isOnline: step.isOnline, atMs, previousMs });
       isNow = step.isOnline;
       previousMs = atMs;

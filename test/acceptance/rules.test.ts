@@ -66,8 +66,8 @@ async function watch(uid: string): Promise<(frame: string) => Promise<void>> {
   return say;
 }
 
-const positionAt = (metresNorth: number): string =>
-  iwPosition(Date.now() + offsetSeconds * 1000, home.lat + metresNorth / 111_195, home.lng);
+const positionAt = (metresNorth: number, agoSeconds = 0): string =>
+  iwPosition(Date.now() + (offsetSeconds - agoSeconds) * 1000, home.lat + metresNorth / 111_195, home.lng);
 
 async function eventsOf(
   uid: string,
@@ -95,10 +95,10 @@ test("a stay, a breach and a confirmation go on exactly where a kill -9 found th
   await call("POST", "alert-thresholds/", { ...threshold, device: uids.open, cooldown_seconds: 3600 });
 
   const stays = await watch(uids.stays);
-  await stays(positionAt(500));
+  await stays(positionAt(500, 60));
   await stays(positionAt(0));
   const leaves = await watch(uids.leaves);
-  await leaves(positionAt(0));
+  await leaves(positionAt(0, 60));
   await leaves(positionAt(190));
   await (await watch(uids.races))(iwHeartRate(150));
   await (await watch(uids.open))(iwHeartRate(150));

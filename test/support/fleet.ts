@@ -43,6 +43,10 @@ export function iwPosition(timeMs: number, lat = 41.902782, lng = 12.496367): st
   return `IWAP01${date}A${degrees(lat, 2)}N${degrees(lng, 3)}E003.2${time}118.0007500908100001,222,1,300,4500#`;
 }
 
+/** An SOS with its position. */
+export const iwSos = (timeMs: number): string =>
+  iwPosition(timeMs).replace("IWAP01", "IWAP10").replace("#", ",01,en,00,#");
+
 /** Degrees and minutes, north and east. */
 function degrees(value: number, digits: number): string {
   const minutes = (value - Math.floor(value)) * 60;

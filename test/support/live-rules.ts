@@ -131,7 +131,7 @@ export function rulesOf(world: GatewayWorld) {
     },
     /** As many workers at once as given. */
     runTimersAtOnce: async (workers: number): Promise<void> => {
-      await Promise.all(Array.from({ length: workers }, () => runRuleTimers(parts())));
+      await Promise.all(Array.from({ length: workers }, (_, index) => runRuleTimers(index === 0 ? own : parts())));
     },
     ruleEvents: (deviceId: string) =>
       db.many`select event_type, severity, ts, device_ts, title, message, fence_id, fence_name, threshold_id, metric_key,
