@@ -188,14 +188,7 @@ function responsesOf(route: Route): Json {
     {
       description: status === "304" ? "Not modified" : schema ? "Success" : "Success, no body",
       headers: responseHeaders,
-      ...(schema
-        ? {
-            content: {
-              ...contentOf(route.produces ?? ["application/json"], toOpenApi(schema)),
-              ...formsOf(route, status),
-            },
-          }
-        : {}),
+      ...(schema ? { content: { ...contentOf(route, toOpenApi(schema)), ...formsOf(route, status) } } : {}),
     },
   ]);
   const isReplay = route.path === "/api/v1/partner/outbound-events/";
@@ -211,12 +204,13 @@ function responsesOf(route: Route): Json {
   return Object.fromEntries([...success, ...failures]);
 }
 
+const contentOf = ({ produces = ["application/json"] }: Route, schema: unknown): Json =>
+  Object.fromEntries(produces.map((type) => [type, { schema }]));
+
 const formsOf = ({ otherForms = {} }: Route, status: string): Json =>
   status === "200"
     ? Object.fromEntries(Object.entries(otherForms).map(([type, schema]) => [type, { schema: toOpenApi(schema) }]))
     : {};
-const contentOf = (mediaTypes: readonly string[], schema: unknown): Json =>
-  Object.fromEntries(mediaTypes.map((type) => [type, { schema }]));
 
 const responseHeaders: Json = {
   "X-Request-Id": {

@@ -64,7 +64,7 @@ export interface LoadContext<Q extends QueryParams, F extends QueryParams> {
   list: () => ListQuery<F>;
   now: Date;
   requestId: string;
-  /** A header of the request, by its name in lower case. */
+  /** A header of the request; undefined without it. */
   header(name: string): string | undefined;
   /** Reads; part of the request's transaction where it has one. */
   db: Db;

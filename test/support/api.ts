@@ -57,6 +57,7 @@ export interface TestApiOptions {
   speech?: SpeechSetting;
   /** A database that somebody else has made, and drops. */
   url?: string;
+  speech?: SpeechSetting;
 }
 
 /** The whole HTTP surface on a database of its own. Close it in the same file. */
