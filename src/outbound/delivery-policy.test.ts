@@ -30,7 +30,13 @@ describe("the schedule", () => {
   });
 
   it("repeats the last wait of a short list, and makes five attempts all the same", () => {
-    expect([1, 2, 3, 4, 5].map((attempt) => follow(attempt, failed, [10, 20]))).toEqual([10, 20, 20, 20, "dead_letter"]);
+    expect([1, 2, 3, 4, 5].map((attempt) => follow(attempt, failed, [10, 20]))).toEqual([
+      10,
+      20,
+      20,
+      20,
+      "dead_letter",
+    ]);
   });
 });
 
