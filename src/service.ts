@@ -18,7 +18,7 @@ import { deleteEndedWindows } from "./http/rate-limit-store.ts";
 import { deleteOldPoisoned } from "./ingest/poison-store.ts";
 import { deleteOldBatches, sweepSilentDevices } from "./ingest/presence.ts";
 import { type Clock, makeClock } from "./lib/clock.ts";
-import { randomToken } from "./lib/ids.ts";
+import { randomToken, uuidV7Floor } from "./lib/ids.ts";
 import { Lifecycle, repeat } from "./lib/lifecycle.ts";
 import type { Logger } from "./lib/logger.ts";
 import { Metrics } from "./lib/metrics.ts";
@@ -29,6 +29,8 @@ import { loadSessionKey } from "./oauth/session-tokens.ts";
 import { TokenCache } from "./oauth/token-cache.ts";
 import { deleteExpiredTokens } from "./oauth/token-store.ts";
 import { startOpsServer } from "./ops-server.ts";
+import { deleteOldDeadLetters } from "./outbound/dead-letter-store.ts";
+import { startWebhookPush } from "./outbound/webhook-push.ts";
 import { loadCatalog } from "./resources/catalog/catalog.ts";
 import { removeDeadNodes } from "./resources/devices/device-sessions.ts";
 import { forgetUnknownDevices } from "./resources/devices/unknown-device-store.ts";
@@ -36,6 +38,7 @@ import { expireInvitations } from "./resources/invitations/invitation-expiry.ts"
 import { type CarrierName, loadCarriers } from "./resources/locations/carrier.ts";
 import { startPlaceWorker } from "./resources/locations/place-worker.ts";
 import { deleteOldActivationTokens } from "./resources/users/activation-store.ts";
+import { webhookOptions } from "./webhook-options.ts";
 
 export interface RunningService {
   http: string;
@@ -52,6 +55,7 @@ export interface RunningService {
  */
 export const partitionedTables: readonly PartitionedTable[] = [
   { table: "outbound_events", by: "uuid7", spanDays: 1, spansBehind: 1, spansAhead: 3, retentionDays: 31 },
+  { table: "delivery_attempts", by: "uuid7", spanDays: 1, spansBehind: 1, spansAhead: 3, retentionDays: 31 },
   { table: "locations", by: "time", spanDays: 7, spansBehind: 5, spansAhead: 2 },
   { table: "telemetry", by: "time", spanDays: 7, spansBehind: 5, spansAhead: 2 },
   {
@@ -119,6 +123,8 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
     const folder = join(config.dataDir, "mail");
     const mails = startMailSender({ db, clock, log, listener, metrics, smtpUrl, from, folder });
     lifecycle.add("mail sender", () => mails.close());
+    const push = startWebhookPush({ db, clock, log, listener, metrics, ...webhookOptions(config) });
+    lifecycle.add("webhook push", () => push.close());
     const { geolocateUrl, geocoderUrl } = config;
     if (geolocateUrl !== undefined || geocoderUrl !== undefined) {
       const places = startPlaceWorker({ db, clock, log, listener, metrics, carrierName, geolocateUrl, geocoderUrl });
@@ -236,6 +242,7 @@ function startPeriodicWork(db: Database, clock: Clock, log: Logger, config: Conf
       await deleteEndedWindows(db, new Date(clock.nowMs() - 120 * minuteMs));
       // A batch may be tried again as long as an outage lasts.
       await deleteOldBatches(db, new Date(clock.nowMs() - 24 * 60 * minuteMs));
+      await deleteOldDeadLetters(db, uuidV7Floor(clock.nowMs() - 31 * 24 * 60 * minuteMs));
       await deleteOldPoisoned(db, new Date(clock.nowMs() - 90 * 24 * 60 * minuteMs));
       await forgetUnknownDevices(db, new Date(clock.nowMs() - 30 * 24 * 60 * minuteMs), mostUnknownDevices);
     }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nextLaneId } from "./lane-ids.ts";
+import { laneIdAt, nextLaneId, positionOfLaneId } from "./lane-ids.ts";
 
 describe("ids of a lane", () => {
   it("rise also when the clock goes back", () => {
@@ -20,5 +20,12 @@ describe("ids of a lane", () => {
     const at = (lane: number) => nextLaneId({ lane, lastMs: 0, lastSeq: 0 }, 1_772_352_930_000);
     expect(at(1)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(at(1)).not.toBe(at(2));
+  });
+
+  it("say where they stand", () => {
+    for (const lastSeq of [0, 1, 2 ** 22 - 1, 2 ** 22, 2 ** 34 - 1]) {
+      const id = laneIdAt({ lane: 4_000_000_000, lastMs: 1_772_352_930_123, lastSeq });
+      expect(positionOfLaneId(id)).toEqual({ ms: 1_772_352_930_123, seq: lastSeq });
+    }
   });
 });

@@ -16,7 +16,10 @@ export function nextLaneId(position: LanePosition, nowMs: number): string {
     position.lastMs = nowMs;
     position.lastSeq = 0;
   } else position.lastSeq++;
-  const { lane, lastMs, lastSeq } = position;
+  return laneIdAt(position);
+}
+
+export function laneIdAt({ lane, lastMs, lastSeq }: LanePosition): string {
   const bytes = Buffer.alloc(16);
   bytes.writeUIntBE(lastMs, 0, 6);
   // 34 bits of counter: 12 beside the version, 22 beside the variant.
@@ -24,4 +27,12 @@ export function nextLaneId(position: LanePosition, nowMs: number): string {
   bytes.writeUIntBE(0x800000 | (lastSeq % 2 ** 22), 8, 3);
   bytes.writeUInt32BE(lane, 11);
   return formatUuid(bytes);
+}
+
+/** Where in its lane an id stands. */
+export function positionOfLaneId(id: string): { ms: number; seq: number } {
+  const hex = id.replaceAll("-", "");
+  const high = Number.parseInt(hex.slice(13, 16), 16);
+  const low = Number.parseInt(hex.slice(16, 22), 16) % 2 ** 22;
+  return { ms: Number.parseInt(hex.slice(0, 12), 16), seq: high * 2 ** 22 + low };
 }

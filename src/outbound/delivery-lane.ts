@@ -1,0 +1,452 @@
+import type { Database } from "../db/database.ts";
+import type { Clock } from "../lib/clock.ts";
+import { uuidV7 } from "../lib/ids.ts";
+import type { Logger } from "../lib/logger.ts";
+import { laneIdAt, positionOfLaneId } from "../resources/outbound-events/lane-ids.ts";
+import { isShown } from "../resources/outbound-events/shown-gate.ts";
+import type { DeliveryMetrics } from "./delivery-metrics.ts";
+import { errorText, nextState } from "./delivery-policy.ts";
+import type { DeliveryRecorder, RecordedLane } from "./delivery-recorder.ts";
+import type { Slots } from "./delivery-slots.ts";
+import {
+  type LogRow,
+  type RetryRow,
+  type RowChange,
+  readEnd,
+  readLog,
+  readOpen,
+  readPassed,
+  readRetries,
+} from "./delivery-store.ts";
+import { type ClaimedLane, type PushSettings, readSettings } from "./lane-store.ts";
+import { LaneWindow, type WindowEntry } from "./lane-window.ts";
+import type { Answer, OpenTarget, WebhookTarget } from "./webhook-client.ts";
+import { webhookHeaders } from "./webhook-signature.ts";
+
+/** What all lanes of a process share. */
+export interface LaneParts {
+  db: Database;
+  clock: Clock;
+  log: Logger;
+  recorder: DeliveryRecorder;
+  slots: Slots;
+  /** Few lanes read at a time, so that the database has connections left for others. */
+  reads: <T>(job: () => Promise<T>) => Promise<T>;
+  openTarget: OpenTarget;
+  metrics: DeliveryMetrics;
+  waitsMs: readonly number[];
+  timeoutMs: number;
+  mostInFlight: number;
+  onClosed(lane: DeliveryLane): void;
+}
+
+const firstInFlight = 4;
+const fewestInFlight = 2;
+const pageRows = 256;
+const skippedPageRows = 4096;
+const lowWater = 64;
+const mostInHand = 2000;
+/** A first attempt that takes longer is put on record, so that a crash repeats little of what came after it. */
+const slowMs = 1000;
+/** With this many open deliveries new rows are only tried one by one, until one succeeds. */
+const mostOpen = 10_000;
+const probeEveryMs = 1000;
+const recheckMs = 5000;
+const pauseAfterErrorMs = 500;
+
+/**
+ * Pushes the log of one integration: rows in order, several at a time, failed ones again when they are due. Whatever its
+ * receiver does, it costs others no more than a bounded number of sockets and rows in memory.
+ */
+export class DeliveryLane implements RecordedLane {
+  readonly integrationId: string;
+  readonly #organizationId: string;
+  readonly #parts: LaneParts;
+  readonly #window: LaneWindow;
+  #settings: PushSettings;
+  #target: { url: string; to: WebhookTarget } | undefined;
+  #isClosed = false;
+  #isStopped = false;
+  #inFlight = 0;
+  #freshInFlight = 0;
+  #limit = firstInFlight;
+  /** Retries that are due, with their bodies. */
+  #retries: RetryRow[] = [];
+  /** Open deliveries in hand: waiting in #retries, under way, or not on record yet. */
+  readonly #busy = new Set<string>();
+  #nextDueMs: number;
+  #checkedMs = 0;
+  #open = 0;
+  #oldestOpen: string | null = null;
+  #failedMs: number | undefined;
+  #wakes = 1;
+  #wakesRead = 0;
+  #isSkipping = false;
+  #passed: ReadonlySet<string> | undefined;
+  #loading: Promise<void> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #idleSinceMs: number | undefined;
+
+  constructor(claimed: ClaimedLane, settings: PushSettings, parts: LaneParts) {
+    this.integrationId = claimed.integrationId;
+    this.#organizationId = claimed.organizationId;
+    this.#parts = parts;
+    this.#settings = settings;
+    this.#window = new LaneWindow({ ms: claimed.cursorMs, seq: claimed.cursorSeq });
+    this.#nextDueMs = claimed.retryAt === null ? Number.POSITIVE_INFINITY : claimed.retryAt.getTime();
+  }
+
+  /** There may be new rows. */
+  wake(): void {
+    this.#wakes++;
+    this.pump();
+  }
+
+  /** There may be open deliveries that this lane has not made. */
+  wakeRetries(): void {
+    this.#nextDueMs = 0;
+    this.pump();
+  }
+
+  /** The settings as they are now; read after any row they are applied to. */
+  refresh(settings: PushSettings | undefined): void {
+    if (this.#isClosed) return;
+    if (!settings || settings.epoch === null || settings.url === null || settings.secret === null) {
+      this.close();
+      return;
+    }
+    if (settings.epoch !== this.#settings.epoch) this.#dropRetries();
+    this.#settings = settings;
+    if (this.#isBehind(settings)) this.#wakes++;
+    if (this.#target && this.#target.url !== settings.url) this.#closeTarget();
+  }
+
+  idleMs(nowMs: number): number {
+    return this.#idleSinceMs === undefined ? 0 : nowMs - this.#idleSinceMs;
+  }
+
+  get isBusy(): boolean {
+    return this.#inFlight > 0;
+  }
+
+  get open(): number {
+    return this.#open;
+  }
+
+  noteOpen(count: number, oldest: string | null): void {
+    this.#open = count;
+    this.#oldestOpen = oldest;
+  }
+
+  /** When the oldest row that is not delivered was made. */
+  oldestMs(): number | undefined {
+    const fresh = this.#window.oldestId;
+    const ids = [...(fresh ? [fresh] : []), ...(this.#open > 0 && this.#oldestOpen ? [this.#oldestOpen] : [])];
+    return ids.length === 0 ? undefined : Math.min(...ids.map((id) => positionOfLaneId(id).ms));
+  }
+
+  /** Begins nothing more; what is under way ends and is recorded. */
+  stop(): void {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  /** Ends the lane for this process. Of what is under way only the attempt is recorded. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    this.#parts.slots.leave(this);
+    if (this.#inFlight === 0) this.#closeTarget();
+    this.#parts.onClosed(this);
+  }
+
+  onLost(): void {
+    this.close();
+  }
+
+  pump(): void {
+    const { recorder, slots } = this.#parts;
+    if (this.#isClosed || this.#isStopped) return;
+    clearTimeout(this.#timer);
+    while (!this.#isClosed && !recorder.isBlocked && this.#inFlight < this.#limit) {
+      const retry = this.#retries[0];
+      const entry = retry ? undefined : this.#nextEntry();
+      const row = retry ?? entry?.row;
+      if (!row) break;
+      if (!this.#mayPush(row)) {
+        if (retry) this.#dropRetry(retry);
+        else if (entry) this.#window.skip(entry);
+        recorder.add(this);
+        continue;
+      }
+      if (!slots.take(this)) return;
+      if (retry) this.#retries.shift();
+      else if (entry) this.#window.begin(entry, this.#parts.clock.nowMs());
+      this.#send(row, (retry?.attempts ?? 0) + 1, entry);
+    }
+    if (!this.#isClosed) this.#planNext();
+  }
+
+  #mayPush(row: LogRow): row is LogRow & { body: string; pushEpoch: number } {
+    const settings = this.#settings;
+    return row.body !== null && row.pushEpoch === settings.epoch && isShown(row, settings, settings.scopes);
+  }
+
+  #nextEntry(): WindowEntry | undefined {
+    return this.#isHeldBack() ? undefined : this.#window.next();
+  }
+
+  /** A receiver that fails everything gets no more new rows than it has room for open deliveries; one row probes it. */
+  #isHeldBack(): boolean {
+    if (this.#open < mostOpen || this.#failedMs === undefined) return false;
+    return this.#freshInFlight > 0 || this.#parts.clock.nowMs() - this.#failedMs < probeEveryMs;
+  }
+
+  #send(row: LogRow & { body: string; pushEpoch: number }, attempt: number, entry: WindowEntry | undefined): void {
+    const { clock } = this.#parts;
+    const { secret, previousSecret, previousUntil } = this.#settings;
+    const startedAtMs = clock.nowMs();
+    const isOverlap = previousUntil !== null && previousUntil.getTime() > startedAtMs;
+    const secrets = { current: secret ?? "", previous: isOverlap ? previousSecret : null };
+    const body = Buffer.from(row.body);
+    this.#inFlight++;
+    if (entry) this.#freshInFlight++;
+    void this.#targetNow()
+      .send(webhookHeaders({ id: row.id, type: row.type, body }, attempt, secrets, startedAtMs), body)
+      .then((answer) => this.#ended(row, attempt, entry, startedAtMs, answer));
+  }
+
+  #ended(
+    row: LogRow & { pushEpoch: number },
+    attempt: number,
+    entry: WindowEntry | undefined,
+    startedAtMs: number,
+    { outcome, durationMs, retryAfter }: Answer,
+  ): void {
+    const { clock, recorder, slots, metrics, waitsMs, mostInFlight } = this.#parts;
+    const now = clock.now();
+    const next = nextState(attempt, outcome, now, waitsMs, retryAfter);
+    this.#inFlight--;
+    if (entry) this.#freshInFlight--;
+    slots.release();
+    metrics.attempt(next.kind, durationMs);
+    this.#failedMs = next.kind === "delivered" ? undefined : now.getTime();
+    if (next.kind === "delivered") this.#limit = Math.min(mostInFlight, this.#limit + 1);
+    else if (outcome.kind === "failed" && outcome.isTimeout) {
+      this.#limit = Math.max(fewestInFlight, this.#limit >> 1);
+    }
+    const error = errorText(outcome);
+    const isOnRecord = entry === undefined || entry.isParked;
+    const of = { integrationId: this.integrationId, organizationId: this.#organizationId, id: row.id };
+    let change: RowChange | undefined;
+    if (next.kind === "retry") {
+      change = { ...of, pushEpoch: row.pushEpoch, kind: "open", attempts: attempt, dueAtMs: next.dueAt.getTime() };
+      if (!isOnRecord) this.#open++;
+    } else {
+      const closed = { ...of, pushEpoch: row.pushEpoch };
+      if (next.kind === "dead_letter") {
+        change = { ...closed, kind: "dead", attempts: attempt, error: error ?? "", parkedAtMs: now.getTime() };
+      } else if (isOnRecord) change = { ...closed, kind: "gone" };
+      if (isOnRecord) this.#open--;
+    }
+    if (entry) entry.isSettled = true;
+    const record = {
+      integrationId: this.integrationId,
+      id: uuidV7(now.getTime()),
+      organizationId: this.#organizationId,
+      eventId: row.id,
+      attempt,
+      startedAtMs,
+      durationMs,
+      statusCode: outcome.kind === "answered" ? outcome.status : null,
+      error,
+    };
+    if (this.#isClosed) {
+      recorder.add(undefined, record);
+      if (this.#inFlight === 0) this.#closeTarget();
+      return;
+    }
+    recorder.add(this, record, change);
+    this.pump();
+  }
+
+  #targetNow(): WebhookTarget {
+    const url = this.#settings.url ?? "";
+    this.#target ??= { url, to: this.#parts.openTarget(url) };
+    return this.#target.to;
+  }
+
+  #closeTarget(): void {
+    const old = this.#target?.to;
+    this.#target = undefined;
+    // What is under way may end: a changed URL is no reason to send it twice.
+    if (old) setTimeout(() => old.close(), this.#inFlight === 0 ? 0 : this.#parts.timeoutMs + slowMs).unref();
+  }
+
+  #dropRetry(row: RetryRow): void {
+    this.#retries.shift();
+    this.#open--;
+    const { id, pushEpoch } = row;
+    const of = { integrationId: this.integrationId, organizationId: this.#organizationId, id, pushEpoch };
+    this.#parts.recorder.add(this, undefined, { ...of, kind: "gone" });
+  }
+
+  #dropRetries(): void {
+    for (const { id } of this.#retries) this.#busy.delete(id);
+    this.#retries = [];
+    this.#nextDueMs = 0;
+  }
+
+  parkSlow(nowMs: number): readonly RowChange[] {
+    if (this.#isClosed) return [];
+    return this.#window.park(nowMs - slowMs).map(({ row }) => {
+      this.#busy.add(row.id);
+      this.#open++;
+      return {
+        integrationId: this.integrationId,
+        organizationId: this.#organizationId,
+        id: row.id,
+        pushEpoch: row.pushEpoch ?? 0,
+        kind: "open" as const,
+        attempts: 0,
+        // Due again if this process ends before the attempt does.
+        dueAtMs: nowMs + this.#parts.timeoutMs + recheckMs,
+      };
+    });
+  }
+
+  advance(): { ms: number; seq: number } {
+    return this.#window.advance();
+  }
+
+  onRecorded(changes: readonly RowChange[], retryAt: Date | null): void {
+    for (const change of changes) {
+      if (change.kind === "open" && change.attempts === 0) continue;
+      this.#busy.delete(change.id);
+      if (change.kind === "open") this.#nextDueMs = Math.min(this.#nextDueMs, change.dueAtMs);
+    }
+    if (this.#busy.size === 0 && retryAt !== null) this.#nextDueMs = Math.min(this.#nextDueMs, retryAt.getTime());
+    if (!this.#isClosed) this.#planNext();
+  }
+
+  /** Reads more if there is room for it; otherwise sleeps until a retry is due. */
+  #planNext(): void {
+    clearTimeout(this.#timer);
+    if (this.#loading || this.#isClosed || this.#isStopped) return;
+    if (this.#window.size >= mostInHand) this.#window.advance();
+    const nowMs = this.#parts.clock.nowMs();
+    const hasRoom = !this.#parts.recorder.isBlocked;
+    const wantsRetries = hasRoom && this.#retries.length === 0 && this.#nextDueMs <= nowMs;
+    const wantsPage =
+      hasRoom && this.#wakes > this.#wakesRead && this.#window.waiting < lowWater && this.#window.size < mostInHand;
+    if (wantsRetries || wantsPage) {
+      this.#load(wantsRetries, wantsPage);
+      return;
+    }
+    const isIdle = this.#inFlight === 0 && this.#window.waiting === 0 && this.#busy.size === 0 && this.#open <= 0;
+    this.#idleSinceMs = isIdle ? (this.#idleSinceMs ?? nowMs) : undefined;
+    const wakeAtMs = Math.min(
+      this.#nextDueMs,
+      this.#window.waiting > 0 && this.#failedMs !== undefined ? this.#failedMs + probeEveryMs : this.#nextDueMs,
+      this.#open > 0 ? this.#checkedMs + recheckMs : this.#nextDueMs,
+    );
+    if (wakeAtMs === Number.POSITIVE_INFINITY) return;
+    this.#timer = setTimeout(
+      () => {
+        const isRecheckDue = this.#open > 0 && this.#parts.clock.nowMs() >= this.#checkedMs + recheckMs;
+        if (isRecheckDue && this.#retries.length === 0) this.wakeRetries();
+        else this.pump();
+      },
+      Math.min(60_000, Math.max(1, wakeAtMs - nowMs)),
+    );
+  }
+
+  #load(wantsRetries: boolean, wantsPage: boolean): void {
+    const { reads, log } = this.#parts;
+    this.#idleSinceMs = undefined;
+    this.#loading = reads(async () => {
+      if (this.#passed === undefined) await this.#recover();
+      if (wantsRetries) await this.#loadRetries();
+      if (wantsPage) await this.#loadPage();
+    })
+      .catch(async (error: unknown) => {
+        log.debug(
+          { err: error, integration: this.integrationId },
+          "a webhook lane could not read, will be tried again",
+        );
+        await new Promise((resolve) => setTimeout(resolve, pauseAfterErrorMs).unref());
+      })
+      .finally(() => {
+        this.#loading = undefined;
+        if (!this.#isClosed) this.pump();
+      });
+  }
+
+  async #recover(): Promise<void> {
+    const { db } = this.#parts;
+    const passed = await readPassed(db, this.integrationId, this.#readUpTo());
+    const [open] = await readOpen(db, [this.integrationId]);
+    if (open) this.noteOpen(open.count, open.oldest);
+    this.#passed = passed;
+  }
+
+  #readUpTo(): string {
+    const { ms, seq } = this.#window.cursor;
+    return this.#window.lastId ?? laneIdAt({ lane: this.#settings.lane, lastMs: ms, lastSeq: seq });
+  }
+
+  /** Whether the log has rows that were not read, also when nobody has said so. */
+  #isBehind({ lastMs, lastSeq }: PushSettings): boolean {
+    const { lastId, cursor } = this.#window;
+    const { ms, seq } = lastId === undefined ? cursor : positionOfLaneId(lastId);
+    return lastMs > ms || (lastMs === ms && lastSeq > seq);
+  }
+
+  async #loadRetries(): Promise<void> {
+    const { db, clock, mostInFlight } = this.#parts;
+    const now = clock.now();
+    const limit = 2 * mostInFlight;
+    const rows = await readRetries(db, this.integrationId, { now, busy: [...this.#busy], limit });
+    await this.#refreshNow();
+    const due = rows.filter(({ dueAt }) => dueAt <= now);
+    for (const { id } of due) this.#busy.add(id);
+    this.#retries.push(...due);
+    this.#checkedMs = now.getTime();
+    const later = rows.find(({ dueAt }) => dueAt > now);
+    const more = rows.length === limit ? now.getTime() : Number.POSITIVE_INFINITY;
+    this.#nextDueMs = later ? later.dueAt.getTime() : more;
+  }
+
+  async #loadPage(): Promise<void> {
+    const { db } = this.#parts;
+    const { epoch } = this.#settings;
+    if (epoch === null) return;
+    const wakes = this.#wakes;
+    const limit = this.#isSkipping ? skippedPageRows : pageRows;
+    const after = this.#readUpTo();
+    const rows = await readLog(db, this.integrationId, { after, epoch, limit });
+    await this.#refreshNow();
+    // Rows of the new epoch came without their bodies: they are read again.
+    if (this.#isClosed || this.#settings.epoch !== epoch) return;
+    const passed = this.#passed ?? new Set();
+    this.#window.add(rows.map((row) => (passed.has(row.id) ? { ...row, pushEpoch: null } : row)));
+    this.#isSkipping = rows.length > 0 && rows.every(({ body }) => body === null);
+    if (rows.length < limit) this.#wakesRead = wakes;
+    if (rows.length === 0) await this.#jumpToEnd(after);
+  }
+
+  /** Rows that retention has taken would look like work forever. */
+  async #jumpToEnd(after: string): Promise<void> {
+    if (this.#window.size > 0 || !this.#isBehind(this.#settings)) return;
+    const end = await readEnd(this.#parts.db, this.integrationId, after);
+    if (!end) return;
+    this.#window.jump(end);
+    this.#parts.recorder.add(this);
+  }
+
+  async #refreshNow(): Promise<void> {
+    const [settings] = await readSettings(this.#parts.db.point, [this.integrationId]);
+    this.refresh(settings);
+  }
+}
