@@ -162,6 +162,8 @@ export class DeliveryLane implements RecordedLane {
   }
 
   onLost(): void {
+    if (this.#isClosed) return;
+    this.#parts.log.warn({ integration: this.integrationId }, "a webhook lane was taken over by another worker");
     this.close();
   }
 
@@ -408,7 +410,7 @@ export class DeliveryLane implements RecordedLane {
     const now = clock.now();
     const limit = 2 * mostInFlight;
     const rows = await readRetries(db, this.integrationId, { now, busy: [...this.#busy], limit });
-    await this.#refreshNow();
+    await this.#refreshFor(rows);
     const due = rows.filter(({ dueAt }) => dueAt <= now);
     for (const { id } of due) this.#busy.add(id);
     this.#retries.push(...due);
@@ -426,7 +428,7 @@ export class DeliveryLane implements RecordedLane {
     const limit = this.#isSkipping ? skippedPageRows : pageRows;
     const after = this.#readUpTo();
     const rows = await readLog(db, this.integrationId, { after, epoch, limit });
-    await this.#refreshNow();
+    await this.#refreshFor(rows);
     // Rows of the new epoch came without their bodies: they are read again.
     if (this.#isClosed || this.#settings.epoch !== epoch) return;
     const passed = this.#passed ?? new Set();
@@ -445,7 +447,9 @@ export class DeliveryLane implements RecordedLane {
     this.#parts.recorder.add(this);
   }
 
-  async #refreshNow(): Promise<void> {
+  /** Rows are judged by settings that are at least as new as they are: what was allowed before them must not be skipped. */
+  async #refreshFor([row]: readonly LogRow[]): Promise<void> {
+    if (row === undefined || row.version === this.#settings.version) return;
     const [settings] = await readSettings(this.#parts.db.point, [this.integrationId]);
     this.refresh(settings);
   }

@@ -1,5 +1,6 @@
 import type { Database, Db, Tx } from "../db/database.ts";
 import type { WebhookEventType } from "../resources/organizations/webhook-event-types.ts";
+import { settingsVersion } from "./lane-store.ts";
 
 /** A row of the log that may be pushed. */
 export interface LogRow {
@@ -9,6 +10,8 @@ export interface LogRow {
   pushEpoch: number | null;
   /** Null: not of the epoch that was asked for, or no longer in the log. */
   body: string | null;
+  /** The version of the settings when the row was read. */
+  version: string | null;
 }
 
 export interface RetryRow extends LogRow {
@@ -24,7 +27,7 @@ export const readLog = (
 ): Promise<LogRow[]> =>
   db.many<LogRow>`
     select id, type, device_uid as "deviceUid", push_epoch as "pushEpoch",
-      case when push_epoch = ${epoch} then body end as body
+      case when push_epoch = ${epoch} then body end as body, ${settingsVersion(integrationId)} as version
     from outbound_events where integration_id = ${integrationId} and id > ${after}
     order by id limit ${limit}`;
 
@@ -36,7 +39,7 @@ export const readRetries = (
 ): Promise<RetryRow[]> =>
   db.many<RetryRow>`
     select r.id, r.attempts, r.due_at as "dueAt", r.push_epoch as "pushEpoch", e.type, e.device_uid as "deviceUid",
-      case when r.due_at <= ${now} then e.body end as body
+      case when r.due_at <= ${now} then e.body end as body, ${settingsVersion(integrationId)} as version
     from (
       select id, attempts, due_at, push_epoch from deliveries
       where integration_id = ${integrationId} and id <> all(${busy}::uuid[]) order by due_at limit ${limit}

@@ -1,5 +1,5 @@
 import type { Db } from "../db/database.ts";
-import { sql } from "../db/sql.ts";
+import { type Sql, sql } from "../db/sql.ts";
 import type { Scope } from "../oauth/scopes.ts";
 import type { WebhookEventType } from "../resources/organizations/webhook-event-types.ts";
 
@@ -18,6 +18,7 @@ export interface ClaimedLane {
 /** What of an integration matters for its pushes, as it is now. */
 export interface PushSettings {
   integrationId: string;
+  version: string;
   /** The number of the lane, which is part of its ids. */
   lane: number;
   /** The last id that was given. */
@@ -92,9 +93,14 @@ export const releaseLanes = (db: Db, integrationIds: readonly string[], owner: s
     update delivery_lanes set lease_owner = null, lease_until = null
     where integration_id = any(${integrationIds}::uuid[]) and lease_owner = ${owner}`;
 
+/** Changes with every change of the integration or of its epoch. */
+export const settingsVersion = (integrationId: string): Sql =>
+  sql`(select i.xmin::text || '-' || coalesce(l.push_epoch, 0) from integrations i
+    join outbound_lanes l on l.integration_id = i.id where i.id = ${integrationId})`;
+
 export const readSettings = (db: Db, integrationIds: readonly string[]): Promise<PushSettings[]> =>
   db.many<PushSettings>`
-    select i.id as "integrationId", l.lane, l.last_ms as "lastMs", l.last_seq as "lastSeq", case when i.status = 'active' then l.push_epoch end as epoch,
+    select i.id as "integrationId", i.xmin::text || '-' || coalesce(l.push_epoch, 0) as version, l.lane, l.last_ms as "lastMs", l.last_seq as "lastSeq", case when i.status = 'active' then l.push_epoch end as epoch,
       i.webhook_url as url, i.webhook_secret as secret, i.webhook_secret_previous as "previousSecret",
       i.webhook_secret_previous_until as "previousUntil", i.scopes, i.webhook_event_types as "webhookEventTypes",
       i.webhook_device_filter as "webhookDeviceFilter", i.messaging_enabled as "messagingEnabled"

@@ -9,6 +9,7 @@ const row = (seq: number): LogRow => ({
   deviceUid: "490154203237518",
   pushEpoch: 1,
   body: "{}",
+  version: null,
 });
 
 function begun(count: number): { window: LaneWindow; entries: WindowEntry[] } {

@@ -201,9 +201,12 @@ class Push implements WebhookPush {
   }
 
   async #tick(): Promise<void> {
-    if (this.#lanes.size > 0) {
-      const kept = await renewLanes(this.#db, [...this.#lanes.keys()], this.#lease());
-      for (const [id, lane] of this.#lanes) if (!kept.has(id)) lane.onLost();
+    const lanes = [...this.#lanes.values()];
+    if (lanes.length > 0) {
+      const ids = lanes.map(({ integrationId }) => integrationId);
+      const kept = await renewLanes(this.#db, ids, this.#lease());
+      // Not those that were opened meanwhile.
+      for (const lane of lanes) if (!kept.has(lane.integrationId)) lane.onLost();
     }
     if (!this.#slots.isFull) await this.#serve(await claimWaitingLanes(this.#db, claimsAtOnce, this.#lease()));
     const nowMs = this.#clock.nowMs();
