@@ -30,7 +30,10 @@ create index geofences_radius on geofences (organization_id, radius_m, id) where
 create index geofences_created on geofences (organization_id, created_at, id) where deleted_at is null;
 create index geofences_updated on geofences (organization_id, updated_at, id) where deleted_at is null;
 create index geofences_scope on geofences (organization_id, scope, name, id) where deleted_at is null;
+create index geofences_inactive on geofences (organization_id, name, id) where deleted_at is null and not is_active;
 create index geofences_user on geofences (user_id) where deleted_at is null and user_id is not null;
+-- For the processes that read all rules of an organization, part by part.
+create index geofences_rules on geofences (organization_id, id) where deleted_at is null and is_active;
 create index geofences_search on geofences using gin (search gin_trgm_ops) where deleted_at is null;
 
 create table geofence_devices (
@@ -69,6 +72,10 @@ create table alert_thresholds (
 create unique index alert_thresholds_target on alert_thresholds
   (organization_id, metric_key, scope, coalesce(user_id, device_id, organization_id)) where deleted_at is null;
 create index alert_thresholds_scope on alert_thresholds (organization_id, scope, id) where deleted_at is null;
+-- One scope in the default order: the few rows of the organization among those of all its devices.
+create index alert_thresholds_scope_metric on alert_thresholds (organization_id, scope, metric_key, id)
+  where deleted_at is null;
+create index alert_thresholds_rules on alert_thresholds (organization_id, id) where deleted_at is null and is_active;
 create index alert_thresholds_metric on alert_thresholds (organization_id, metric_key, id) where deleted_at is null;
 create index alert_thresholds_created on alert_thresholds (organization_id, created_at, id) where deleted_at is null;
 create index alert_thresholds_user on alert_thresholds (user_id) where deleted_at is null and user_id is not null;
@@ -79,4 +86,14 @@ create index alert_thresholds_device on alert_thresholds (device_id) where delet
 create table rule_versions (
   organization_id uuid primary key references organizations,
   version bigint not null
+);
+
+-- What each version changed, so that a process with many rules in memory reads again only those. The oldest are deleted as new
+-- ones come; a process that is further behind reads everything.
+create table rule_changes (
+  organization_id uuid not null,
+  version bigint not null,
+  kind text not null check (kind in ('geofence', 'threshold', 'device', 'all')),
+  object_id uuid not null,
+  primary key (organization_id, version, kind, object_id)
 );

@@ -8,6 +8,7 @@ create table outbound_lanes (
   organization_id uuid not null,
   -- Part of every id, so that no two integrations ever have the same.
   lane int not null generated always as identity,
+  -- The last id given, or above it: numbers are taken ahead and some stay unused.
   last_ms bigint not null default 0,
   last_seq bigint not null default 0,
   -- Rows made under this number are pushed; null while there is no webhook or the integration is disabled. A number that is
@@ -33,3 +34,8 @@ create table outbound_events (
   body text not null,
   primary key (integration_id, id)
 ) partition by range (id);
+-- Replay of few types among many rows.
+create index outbound_events_type on outbound_events (integration_id, type, id);
+
+-- Ids follow the clock of the past: one that was set forward and back again leaves them where no partition was made.
+create table outbound_events_default partition of outbound_events default;

@@ -50,3 +50,4 @@ create table delivery_attempts (
   error text,
   primary key (integration_id, id)
 ) partition by range (id);
+create table delivery_attempts_default partition of delivery_attempts default;

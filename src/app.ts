@@ -25,12 +25,18 @@ import { shareRoutes } from "./resources/assignments/share-routes.ts";
 import { auditRoutes } from "./resources/audit/audit-routes.ts";
 import type { Catalog } from "./resources/catalog/catalog.ts";
 import { catalogRoutes } from "./resources/catalog/catalog-routes.ts";
+import { commandRoutes } from "./resources/commands/command-routes.ts";
 import { deviceRoutes } from "./resources/devices/device-routes.ts";
+import { ecgRoutes } from "./resources/ecg/ecg-routes.ts";
 import { eventRoutes } from "./resources/events/event-routes.ts";
+import { geofenceRoutes } from "./resources/geofences/geofence-routes.ts";
 import { invitationRoutes } from "./resources/invitations/invitation-routes.ts";
 import { locationRoutes } from "./resources/locations/location-routes.ts";
 import { organizationRoutes } from "./resources/organizations/organization-routes.ts";
+import { replayRoutes } from "./resources/outbound-events/replay-routes.ts";
+import { describeWebhooks } from "./resources/outbound-events/webhook-description.ts";
 import { telemetryRoutes } from "./resources/telemetry/telemetry-routes.ts";
+import { thresholdRoutes } from "./resources/thresholds/threshold-routes.ts";
 import { userRoutes } from "./resources/users/user-routes.ts";
 
 export interface AppOptions {
@@ -51,8 +57,15 @@ export interface AppOptions {
   trustProxy: readonly string[];
 }
 
+export interface RouteTableOptions {
+  catalog: Catalog;
+  commandAckTimeoutSeconds: number;
+  commandTtlSeconds: number;
+  retentionDays?: number;
+}
+
 /** The whole partner surface. What is not in this table does not exist for a partner. */
-export function routeTable(options: { catalog: Catalog; commandAckTimeoutSeconds: number }): Route[] {
+export function routeTable(options: RouteTableOptions): Route[] {
   return [
     ...organizationRoutes(),
     ...catalogRoutes(options.catalog, options.commandAckTimeoutSeconds),
@@ -64,7 +77,12 @@ export function routeTable(options: { catalog: Catalog; commandAckTimeoutSeconds
     ...deviceRoutes(options.catalog, options.commandAckTimeoutSeconds),
     ...locationRoutes(),
     ...telemetryRoutes(),
+    ...ecgRoutes(),
     ...eventRoutes(),
+    ...geofenceRoutes(),
+    ...thresholdRoutes(),
+    ...commandRoutes(options.catalog, options.commandTtlSeconds),
+    ...replayRoutes(options.retentionDays ?? 30),
   ];
 }
 
@@ -125,7 +143,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   });
   const { rateLimiter, sessionKey, decoyHash } = options;
   registerConsoleApi(app, { db, clock, authenticator, rateLimiter, sessionKey, decoyHash });
-  registerDocs(app, describeApi(options.routes, options.version));
+  registerDocs(app, describeApi(options.routes, options.version, describeWebhooks()));
 
   app.setNotFoundHandler(() => {
     // Under the API the gates have already answered; here is everything else.

@@ -15,8 +15,12 @@ import { type Gateway, type GatewayOptions, startGateway } from "./gateway/gatew
 import { deleteOldIdempotencyKeys } from "./http/idempotency.ts";
 import { RateLimiter } from "./http/rate-limit.ts";
 import { deleteEndedWindows } from "./http/rate-limit-store.ts";
+import { closeStalledRecordings } from "./ingest/ecg-closing.ts";
+import { fencesOfLocated } from "./ingest/located-rules.ts";
 import { deleteOldPoisoned } from "./ingest/poison-store.ts";
 import { deleteOldBatches, sweepSilentDevices } from "./ingest/presence.ts";
+import { RuleBook } from "./ingest/rule-book.ts";
+import { startRuleWorker } from "./ingest/rule-worker.ts";
 import { type Clock, makeClock } from "./lib/clock.ts";
 import { randomToken, uuidV7Floor } from "./lib/ids.ts";
 import { Lifecycle, repeat } from "./lib/lifecycle.ts";
@@ -31,12 +35,15 @@ import { deleteExpiredTokens } from "./oauth/token-store.ts";
 import { startOpsServer } from "./ops-server.ts";
 import { deleteOldDeadLetters } from "./outbound/dead-letter-store.ts";
 import { startWebhookPush } from "./outbound/webhook-push.ts";
-import { loadCatalog } from "./resources/catalog/catalog.ts";
+import { type Catalog, loadCatalog } from "./resources/catalog/catalog.ts";
+import { makeCommandSweep } from "./resources/commands/command-sweep.ts";
+import { resendTimezones } from "./resources/commands/timezone-resend.ts";
 import { removeDeadNodes } from "./resources/devices/device-sessions.ts";
 import { forgetUnknownDevices } from "./resources/devices/unknown-device-store.ts";
 import { expireInvitations } from "./resources/invitations/invitation-expiry.ts";
 import { type CarrierName, loadCarriers } from "./resources/locations/carrier.ts";
 import { startPlaceWorker } from "./resources/locations/place-worker.ts";
+import { tellLocated } from "./resources/outbound-events/located-update.ts";
 import { deleteOldActivationTokens } from "./resources/users/activation-store.ts";
 import { webhookOptions } from "./webhook-options.ts";
 
@@ -54,10 +61,26 @@ export interface RunningService {
  * lie at most 30 days back; the days of ingest_frames are those of devices' own clocks, which may say anything.
  */
 export const partitionedTables: readonly PartitionedTable[] = [
-  { table: "outbound_events", by: "uuid7", spanDays: 1, spansBehind: 1, spansAhead: 3, retentionDays: 31 },
-  { table: "delivery_attempts", by: "uuid7", spanDays: 1, spansBehind: 1, spansAhead: 3, retentionDays: 31 },
-  { table: "locations", by: "time", spanDays: 7, spansBehind: 5, spansAhead: 2 },
-  { table: "telemetry", by: "time", spanDays: 7, spansBehind: 5, spansAhead: 2 },
+  {
+    table: "outbound_events",
+    by: "uuid7",
+    spanDays: 1,
+    spansBehind: 1,
+    spansAhead: 3,
+    retentionDays: 30,
+    defaultPrunedBy: "id",
+  },
+  {
+    table: "delivery_attempts",
+    by: "uuid7",
+    spanDays: 1,
+    spansBehind: 1,
+    spansAhead: 3,
+    retentionDays: 30,
+    defaultPrunedBy: "id",
+  },
+  { table: "locations", by: "time", spanDays: 28, formerSpanDays: 7, spansBehind: 2, spansAhead: 1 },
+  { table: "telemetry", by: "time", spanDays: 28, formerSpanDays: 7, spansBehind: 2, spansAhead: 1 },
   {
     table: "ingest_frames",
     by: "date",
@@ -68,6 +91,12 @@ export const partitionedTables: readonly PartitionedTable[] = [
     defaultPrunedBy: "received_at",
   },
 ];
+
+/** The outbound log is kept as long as the operator says. */
+const keptLikeTheLog: ReadonlySet<string> = new Set(["outbound_events", "delivery_attempts"]);
+
+const tablesOf = ({ retentionDays }: Config): PartitionedTable[] =>
+  partitionedTables.map((table) => (keptLikeTheLog.has(table.table) ? { ...table, retentionDays } : table));
 
 /** The composition root: opens everything in order, and on close undoes it in reverse. */
 export async function startService(config: Config, log: Logger): Promise<RunningService> {
@@ -96,7 +125,8 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   const db = openDatabase({ connection, log, poolSize: config.databasePoolSize });
   lifecycle.add("database", () => db.close());
   await migrate(db, clock, ({ version, name }) => log.info({ version, name }, "applying migration"));
-  await keepPartitions(db, clock, log);
+  const tables = tablesOf(config);
+  await keepPartitions(db, tables, clock, log);
   observeProcess(metrics);
 
   let isClosing = false;
@@ -117,8 +147,12 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   const listener = new Listener(db, log);
   lifecycle.add("listener", () => listener.close());
 
+  const rules = new RuleBook({ db, listener, log, metrics });
+
   if (config.roles.includes("worker")) {
-    for (const stop of startPeriodicWork(db, clock, log, config)) lifecycle.add("periodic work", stop);
+    for (const stop of startPeriodicWork(db, clock, log, config, catalog)) lifecycle.add("periodic work", stop);
+    const timers = startRuleWorker({ db, clock, log, listener, metrics, rules });
+    lifecycle.add("rule timers", () => timers.close());
     const { smtpUrl, mailFrom: from } = config;
     const folder = join(config.dataDir, "mail");
     const mails = startMailSender({ db, clock, log, listener, metrics, smtpUrl, from, folder });
@@ -127,7 +161,8 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
     lifecycle.add("webhook push", () => push.close());
     const { geolocateUrl, geocoderUrl } = config;
     if (geolocateUrl !== undefined || geocoderUrl !== undefined) {
-      const places = startPlaceWorker({ db, clock, log, listener, metrics, carrierName, geolocateUrl, geocoderUrl });
+      const parts = { db, clock, log, listener, metrics, carrierName, geolocateUrl, geocoderUrl };
+      const places = startPlaceWorker({ ...parts, onLocated: fencesOfLocated(rules, clock, tellLocated(clock)) });
       lifecycle.add("place worker", () => places.close());
     }
   }
@@ -143,9 +178,9 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   if (config.roles.includes("gateway")) {
     lifecycle.add(
       "partitions",
-      repeat("partitions", 60 * minuteMs, log, () => keepPartitions(db, clock, log)),
+      repeat("partitions", 60 * minuteMs, log, () => keepPartitions(db, tables, clock, log)),
     );
-    const opened = await openGateway(config, carrierName, { db, clock, log, metrics, listener, catalog });
+    const opened = await openGateway(config, carrierName, { db, clock, log, metrics, listener, catalog, rules });
     lifecycle.add("gateway", () => opened.close());
     const { address } = opened;
     gateway = `${address.family === "IPv6" ? `[${address.address}]` : address.address}:${address.port}`;
@@ -154,9 +189,9 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
 
   let http = "off";
   if (callers) {
-    const { commandAckTimeoutSeconds } = config;
+    const { commandAckTimeoutSeconds, commandTtlSeconds } = config;
     const app = buildApp({
-      routes: routeTable({ catalog, commandAckTimeoutSeconds }),
+      routes: routeTable({ catalog, commandAckTimeoutSeconds, commandTtlSeconds, retentionDays: config.retentionDays }),
       db,
       clock,
       log,
@@ -190,12 +225,17 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
 const minuteMs = 60_000;
 const mostUnknownDevices = 10_000;
 
-async function keepPartitions(db: Database, clock: Clock, log: Logger): Promise<void> {
-  const { created, dropped } = await maintainPartitions(db, partitionedTables, clock.nowMs());
+async function keepPartitions(
+  db: Database,
+  tables: readonly PartitionedTable[],
+  clock: Clock,
+  log: Logger,
+): Promise<void> {
+  const { created, dropped } = await maintainPartitions(db, tables, clock.nowMs());
   if (created.length + dropped.length > 0) log.info({ created, dropped }, "partitions maintained");
 }
 
-type GatewayParts = Pick<GatewayOptions, "db" | "clock" | "log" | "metrics" | "listener" | "catalog">;
+type GatewayParts = Pick<GatewayOptions, "db" | "clock" | "log" | "metrics" | "listener" | "catalog" | "rules">;
 
 function openGateway(config: Config, carrierName: CarrierName, parts: GatewayParts): Promise<Gateway> {
   return startGateway({
@@ -220,17 +260,30 @@ function openGateway(config: Config, carrierName: CarrierName, parts: GatewayPar
   });
 }
 
-function startPeriodicWork(db: Database, clock: Clock, log: Logger, config: Config): (() => Promise<void>)[] {
+function startPeriodicWork(
+  db: Database,
+  clock: Clock,
+  log: Logger,
+  config: Config,
+  catalog: Catalog,
+): (() => Promise<void>)[] {
   const presenceMs = Math.min(10_000, config.offlineAfterSeconds * 250);
   return [
     repeat("partitions", 60 * minuteMs, log, async () => {
-      await keepPartitions(db, clock, log);
-      await pruneDefaults(db, partitionedTables, clock.nowMs());
+      await keepPartitions(db, tablesOf(config), clock, log);
+      await pruneDefaults(db, tablesOf(config), clock.nowMs());
     }),
     repeat("silent devices", presenceMs, log, async () => {
       await sweepSilentDevices(db, clock, config.offlineAfterSeconds);
     }),
+    repeat("due commands", 500, log, makeCommandSweep(db, clock)),
+    repeat("time zones of watches", 10_000, log, async () => {
+      await resendTimezones({ db, clock, catalog, commandTtlSeconds: config.commandTtlSeconds });
+    }),
     repeat("dead gateways", 10_000, log, () => removeDeadNodes(db, clock.now())),
+    repeat("stalled recordings", 10_000, log, async () => {
+      await closeStalledRecordings(db, clock);
+    }),
     repeat("expired invitations", minuteMs, log, async () => {
       await expireInvitations(db, clock.now());
     }),
@@ -242,7 +295,7 @@ function startPeriodicWork(db: Database, clock: Clock, log: Logger, config: Conf
       await deleteEndedWindows(db, new Date(clock.nowMs() - 120 * minuteMs));
       // A batch may be tried again as long as an outage lasts.
       await deleteOldBatches(db, new Date(clock.nowMs() - 24 * 60 * minuteMs));
-      await deleteOldDeadLetters(db, uuidV7Floor(clock.nowMs() - 31 * 24 * 60 * minuteMs));
+      await deleteOldDeadLetters(db, uuidV7Floor(clock.nowMs() - (config.retentionDays + 1) * 24 * 60 * minuteMs));
       await deleteOldPoisoned(db, new Date(clock.nowMs() - 90 * 24 * 60 * minuteMs));
       await forgetUnknownDevices(db, new Date(clock.nowMs() - 30 * 24 * 60 * minuteMs), mostUnknownDevices);
     }),

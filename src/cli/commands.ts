@@ -1,5 +1,6 @@
 import type { Command } from "./command.ts";
 import { dbCommands } from "./db-commands.ts";
+import { demoCommands } from "./demo-command.ts";
 import { deviceCommands } from "./device-commands.ts";
 import { doctorCommands } from "./doctor-command.ts";
 import { integrationCommands } from "./integration-commands.ts";
@@ -13,6 +14,7 @@ import { webhookCommands } from "./webhook-commands.ts";
 /** Every command, in the order in which help lists them. */
 export const commands: readonly Command[] = [
   ...startCommands,
+  ...demoCommands,
   ...orgCommands,
   ...integrationCommands,
   ...rotationCommands,

@@ -1,23 +1,12 @@
 import { connect } from "node:net";
-import { ApiError } from "../lib/errors.ts";
-import { loadCatalog } from "../resources/catalog/catalog.ts";
-import { findLiveDeviceAnywhere } from "../resources/devices/device-store.ts";
-import { registerDevice } from "../resources/devices/device-writes.ts";
-import {
-  type FleetMember,
-  type FleetProtocol,
-  fleetProtocols,
-  largestFleet,
-  makeFleet,
-  rome,
-  romeTimezone,
-} from "../simulator/fleet.ts";
+import { type FleetProtocol, fleetProtocols, largestFleet, makeFleet } from "../simulator/fleet.ts";
 import { makeProgressLine, type Summary, summarize } from "../simulator/progress.ts";
 import { type Simulation, startSimulation } from "../simulator/simulation.ts";
 import { type Arguments, type Command, type CommandContext, CommandError, UsageError } from "./command.ts";
 import { withDatabase } from "./command-database.ts";
 import { reasonOf } from "./failures.ts";
-import { getOrganization, operatorIn } from "./operator.ts";
+import { registerFleet, romeAt } from "./fleet-registration.ts";
+import { getOrganization } from "./operator.ts";
 import { knownWords } from "./option-values.ts";
 import { record } from "./output.ts";
 
@@ -83,48 +72,6 @@ function checkGateway({ host, port }: Settings): Promise<void> {
     });
     socket.once("timeout", () => fail("no answer within 5 seconds"));
     socket.once("error", (error) => fail(reasonOf(error)));
-  });
-}
-
-const minutesAhead = (timezone: string, now: Date): number => {
-  const local = new Date(now.toLocaleString("sv-SE", { timeZone: timezone }).replace(" ", "T").concat("Z"));
-  return Math.round((local.getTime() - now.getTime()) / 60_000);
-};
-
-const devicesPerTransaction = 100;
-
-/** Devices that are there already stay as they are. Answers the fleet with the ids it has to use on the wire. */
-async function register(context: CommandContext, slug: string, fleet: readonly FleetMember[]): Promise<FleetMember[]> {
-  const { clock, args } = context;
-  const catalog = loadCatalog();
-  return withDatabase(context, async (db) => {
-    const organization = await getOrganization(db, slug);
-    const actor = operatorIn(organization.id);
-    const registered: FleetMember[] = [];
-    for (let from = 0; from < fleet.length; from += devicesPerTransaction) {
-      await db.transaction(async (tx) => {
-        for (const member of fleet.slice(from, from + devicesPerTransaction)) {
-          const given = { name: member.name, device_model_slug: member.modelSlug };
-          const known = await findLiveDeviceAnywhere(tx, member.imei);
-          const isReady = known?.organization_id === organization.id && known.device_model_slug === member.modelSlug;
-          const device = isReady
-            ? known
-            : (await registerDevice(tx, member.imei, { organization, given, catalog, actor, now: clock.now() })).device;
-          // Another watch may have the short id; then this one calls itself by its IMEI.
-          const id = member.protocol === "watch" ? (device.terminal_id ?? member.imei) : member.imei;
-          registered.push({ ...member, id });
-        }
-      });
-      if (!args.has("json") && fleet.length > 1000 && registered.length % 1000 === 0) {
-        context.note(`${registered.length} of ${fleet.length} devices are registered`);
-      }
-    }
-    return registered;
-  }).catch((error: unknown) => {
-    if (!(error instanceof ApiError) || error.code !== "imei_conflict") throw error;
-    throw new CommandError("the devices of this seed belong to another organization: choose another --seed", {
-      cause: error,
-    });
   });
 }
 
@@ -197,11 +144,16 @@ const simulate: Command = {
   run: async (context) => {
     const { args, clock } = context;
     const settings = readSettings(context);
-    const city = { ...rome, utcOffsetMinutes: minutesAhead(romeTimezone, clock.now()) };
-    const planned = makeFleet(settings.seed, settings.devices, settings.protocol, city);
+    const planned = makeFleet(settings.seed, settings.devices, settings.protocol, romeAt(clock.now()));
     await checkGateway(settings);
     const org = args.value("org");
-    const fleet = org ? await register(context, org, planned) : planned;
+    const fleet = org
+      ? await withDatabase(context, async (db) =>
+          registerFleet(db, await getOrganization(db, org), planned, clock, (done) => {
+            if (!args.has("json")) context.note(`${done} of ${planned.length} devices are registered`);
+          }),
+        )
+      : planned;
 
     const startMs = clock.nowMs();
     const { host, port, intervalMs, speed } = settings;

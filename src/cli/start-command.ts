@@ -6,7 +6,7 @@ const firstSteps = `Vigil runs with an empty database. In another terminal, with
   curl -u CLIENT_ID:CLIENT_SECRET -d grant_type=client_credentials BASE/o/token/`;
 
 /** Resolves at the first signal. A second one means that draining takes too long for somebody: leave at once. */
-function untilSignal(): Promise<void> {
+export function untilSignal(): Promise<void> {
   return new Promise((resolve) => {
     let seen = 0;
     const onSignal = (): void => {

@@ -14,6 +14,15 @@ export interface Codec {
   decode(bytes: Buffer, session: Session): Decoded;
   /** The frames of a downlink, in order. Throws UnsupportedDownlink for what the model cannot be told. */
   encode(downlink: Downlink, session: Session): Buffer[];
+  /** What the device says when it has taken a frame of a command. Without it any answer that fits the serial is one. */
+  answerTo?(frame: Buffer): AwaitedAnswer | undefined;
+}
+
+export interface AwaitedAnswer {
+  /** As in CommandAnswer. */
+  word: string;
+  /** The first field of an answer that accepts; another value refuses, none says nothing. */
+  echo?: string;
 }
 
 export interface Decoded {

@@ -133,6 +133,8 @@ export interface CommandAnswer {
   serial: string | null;
   /** False: refused. Null: the protocol does not say, an answer means accepted. */
   isAccepted: boolean | null;
+  /** Why it was refused, where the protocol says it. */
+  refusal?: "device_rejected" | "invalid_params" | "not_supported";
   fields: string[];
 }
 

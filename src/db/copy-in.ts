@@ -10,10 +10,11 @@ export class CopyRows {
   readonly #writer: BinaryWriter;
   count = 0;
 
-  constructor(table: string, columns: readonly string[]) {
+  /** With the size where it is known to be large. */
+  constructor(table: string, columns: readonly string[], bytes = 0) {
     this.#target = `${table} (${columns.join(", ")})`;
     this.#columns = columns.length;
-    this.#writer = new BinaryWriter(8192).raw(signature);
+    this.#writer = new BinaryWriter(Math.max(8192, bytes)).raw(signature);
   }
 
   row(): BinaryWriter {

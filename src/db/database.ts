@@ -64,6 +64,9 @@ function makeDb(names: StatementNames, execute: Execute): Db {
   };
 }
 
+/** Statements on a connection whose transaction somebody else began and will end. */
+export const onClient = (client: Client): Db => makeDb(new StatementNames(), (statement) => client.query(statement));
+
 export interface DatabaseOptions {
   connection: ClientConfig;
   log: Logger;

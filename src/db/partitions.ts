@@ -11,6 +11,11 @@ export interface PartitionedTable {
   table: string;
   by: "time" | "date" | "uuid7";
   spanDays: number;
+  /**
+   * Spans of an earlier version, of which this span is a multiple: a span that has some of them gets the rest of them, because
+   * partitions cannot overlap.
+   */
+  formerSpanDays?: number;
   spansBehind: number;
   spansAhead: number;
   /** Partitions whose end is older than this are dropped; undefined keeps everything. */
@@ -33,15 +38,33 @@ const partitionLock = 7_130_002;
 
 /** Spans lie on a fixed grid since 1970, so that every process computes the same ones. */
 export function spansAround(table: PartitionedTable, nowMs: number): Span[] {
-  const spanMs = table.spanDays * dayMs;
-  const current = Math.floor(nowMs / spanMs);
+  const current = Math.floor(nowMs / (table.spanDays * dayMs));
   const spans: Span[] = [];
   for (let index = current - table.spansBehind; index <= current + table.spansAhead; index++) {
-    const fromMs = index * spanMs;
-    const day = new Date(fromMs).toISOString().slice(0, 10).replaceAll("-", "");
-    spans.push({ name: `${table.table}_p${day}`, fromMs, toMs: fromMs + spanMs });
+    spans.push(spanOf(table, index, table.spanDays));
   }
   return spans;
+}
+
+/** Spans of four weeks have names of their own: they may begin on the day of a former one. */
+function spanOf({ table }: PartitionedTable, index: number, days: number): Span {
+  const fromMs = index * days * dayMs;
+  const day = new Date(fromMs).toISOString().slice(0, 10).replaceAll("-", "");
+  return { name: `${table}_${days > 7 ? "m" : "p"}${day}`, fromMs, toMs: fromMs + days * dayMs };
+}
+
+/** What is missing of a span: itself, or the rest of the former ones in it. */
+function missingOf(table: PartitionedTable, span: Span, present: ReadonlySet<string>): Span[] {
+  if (present.has(span.name)) return [];
+  const { formerSpanDays } = table;
+  if (formerSpanDays === undefined) return [span];
+  const formerMs = formerSpanDays * dayMs;
+  const former: Span[] = [];
+  for (let fromMs = span.fromMs; fromMs < span.toMs; fromMs += formerMs) {
+    former.push(spanOf(table, fromMs / formerMs, formerSpanDays));
+  }
+  const missing = former.filter(({ name }) => !present.has(name));
+  return missing.length === former.length ? [span] : missing;
 }
 
 function boundOf(table: PartitionedTable, timeMs: number): string {
@@ -74,7 +97,7 @@ export function maintainPartitions(
     const changes: PartitionChanges = { created: [], dropped: [] };
     for (const table of tables) {
       const present = await existing(tx, table.table);
-      for (const span of spansAround(table, nowMs).filter(({ name }) => !present.has(name))) {
+      for (const span of spansAround(table, nowMs).flatMap((one) => missingOf(table, one, present))) {
         await createPartition(tx, table, span);
         changes.created.push(span.name);
       }
@@ -111,9 +134,10 @@ async function createPartition(tx: Tx, table: PartitionedTable, span: Span): Pro
 
 /** Rows of default partitions that are older than the retention. */
 export async function pruneDefaults(db: Database, tables: readonly PartitionedTable[], nowMs: number): Promise<void> {
-  for (const { table, retentionDays, defaultPrunedBy } of tables) {
+  for (const { table, by, retentionDays, defaultPrunedBy } of tables) {
     if (defaultPrunedBy === undefined || retentionDays === undefined) continue;
-    const before = new Date(nowMs - retentionDays * dayMs);
+    const beforeMs = nowMs - retentionDays * dayMs;
+    const before = by === "uuid7" ? uuidV7Floor(beforeMs) : new Date(beforeMs);
     await db.run(sql`delete from ${rawSql(`${table}_default`)} where ${rawSql(defaultPrunedBy)} < ${before}`);
   }
 }

@@ -49,6 +49,13 @@ function flatten(part: Sql, text: string[], values: unknown[]): void {
   }
 }
 
+/** For a connection of one's own, where a statement is always the same and has a name one can read. */
+export function namedStatement(name: string, part: Sql): Statement {
+  const [texts, values]: [string[], unknown[]] = [[], []];
+  flatten(part, texts, values);
+  return { name, text: texts.join(""), values };
+}
+
 /**
  * Turns pieces into one statement and gives it a name, because a named statement is planned once per connection and halves the
  * database's CPU. Lists combine filters and orderings freely, so the number of names is bounded: past it a statement goes

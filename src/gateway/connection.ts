@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import {
+  type AwaitedAnswer,
   type Codec,
   type DecodedFrame,
   type Downlink,
@@ -114,6 +115,10 @@ export class Connection implements PacketOwner, DeviceLink {
     const session = this.#session as Session;
     session.nowMs = this.#host.clock.nowMs();
     return (this.#codec as Codec).encode(downlink, session);
+  }
+
+  answersTo(frames: readonly Buffer[]): AwaitedAnswer[] {
+    return frames.flatMap((frame) => this.#codec?.answerTo?.(frame) ?? []);
   }
 
   send(frames: readonly Buffer[]): Promise<boolean> {

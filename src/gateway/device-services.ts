@@ -1,4 +1,7 @@
 import type { BatchStep } from "../ingest/batch-step.ts";
+import { commandAnswers } from "../ingest/command-answers.ts";
+import { storeEcgParts } from "../ingest/ecg-parts.ts";
+import { makeCommandLane } from "./command-lane.ts";
 import type { MakeDownlinkLane } from "./downlink.ts";
 
 /** What the service does with devices beside keeping their packets, in one place for the service and for the tests. */
@@ -12,6 +15,9 @@ export interface DeviceServicesOptions {
   commandTtlSeconds: number;
 }
 
-export function deviceServices(_options: DeviceServicesOptions): DeviceServices {
-  return { steps: [], downlinks: [] };
+export function deviceServices({ commandAckTimeoutSeconds }: DeviceServicesOptions): DeviceServices {
+  return {
+    steps: [commandAnswers, storeEcgParts],
+    downlinks: [makeCommandLane({ ackTimeoutSeconds: commandAckTimeoutSeconds })],
+  };
 }

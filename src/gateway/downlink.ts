@@ -1,4 +1,4 @@
-import type { Downlink } from "../codecs/codec.ts";
+import type { AwaitedAnswer, Downlink } from "../codecs/codec.ts";
 import type { TrackerMessage } from "../codecs/tracker-message.ts";
 import type { Database } from "../db/database.ts";
 import type { IngestDevice } from "../ingest/device-memory.ts";
@@ -19,6 +19,8 @@ export interface DeviceLink {
   readonly outstandingSerials: Set<string>;
   /** The frames of a downlink, in order. Throws UnsupportedDownlink for what the model cannot be told. */
   encode(downlink: Downlink): Buffer[];
+  /** What the device will say to frames of a command; empty when the protocol does not tell. */
+  answersTo(frames: readonly Buffer[]): AwaitedAnswer[];
   /** True when the operating system has taken all bytes; false when the connection broke before. */
   send(frames: readonly Buffer[]): Promise<boolean>;
 }

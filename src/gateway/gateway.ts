@@ -7,6 +7,7 @@ import type { BatchStep } from "../ingest/batch-step.ts";
 import type { DeviceTrack } from "../ingest/device-memory.ts";
 import { openTrack } from "../ingest/device-track.ts";
 import { type Ingest, type IngestOptions, makeIngest } from "../ingest/ingest.ts";
+import type { RuleBook } from "../ingest/rule-book.ts";
 import type { Clock } from "../lib/clock.ts";
 import { makeUuidV7Source, newUuid } from "../lib/ids.ts";
 import type { Logger } from "../lib/logger.ts";
@@ -36,6 +37,7 @@ export interface GatewayOptions {
   /** Ports that speak one protocol only. */
   dedicatedPorts: readonly { protocol: string; port: number }[];
   ingest: Pick<IngestOptions, "inFlight" | "carrierName" | "isLocating" | "isGeocoding">;
+  rules: RuleBook;
   /** What takes part in the transactions of packets. */
   steps: readonly BatchStep[];
   /** Who speaks to devices. */
@@ -123,6 +125,7 @@ class TcpGateway implements Gateway, ConnectionHost {
       metrics,
       newId: makeUuidV7Source(),
       ranges: metricRanges(catalog),
+      rules: options.rules,
       steps: options.steps,
       onSettled: () => this.checkRoom(),
     });

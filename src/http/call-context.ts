@@ -50,6 +50,13 @@ export class CallContext implements RouteContext<unknown, QueryParams, QueryPara
     return this.request.id;
   }
 
+  get header(): (name: string) => string | undefined {
+    return (name) => {
+      const value = this.request.headers[name];
+      return Array.isArray(value) ? value.join(", ") : value;
+    };
+  }
+
   get actor(): Actor {
     return actorOf(this.principal, this.request.id, this.request.ip);
   }

@@ -1,5 +1,5 @@
 import type { Db } from "../db/database.ts";
-import { allOf, joinSql, type Sql, sql } from "../db/sql.ts";
+import { allOf, joinSql, rawSql, type Sql, sql } from "../db/sql.ts";
 import { invalidCursor, notFound } from "../lib/errors.ts";
 import { isUuid } from "../lib/ids.ts";
 import { containsPattern, foldForSearch } from "../lib/search-text.ts";
@@ -27,11 +27,16 @@ export interface PageSource {
   search: Sql;
   ordering: Readonly<Record<string, OrderColumn>>;
   key: Sql;
+  /**
+   * The same rows in a narrower table: they are counted there, and found there when it knows the order. Not with a search.
+   * The caller gives it only when it can express every filter of the query.
+   */
+  narrow?: Pick<PageSource, "from" | "where" | "ordering" | "key">;
 }
 
 const direction = (descending: boolean): Sql => (descending ? sql` desc` : sql` asc`);
 
-function orderBy(source: PageSource, terms: readonly OrderTerm[]): Sql {
+function orderBy(source: Pick<PageSource, "ordering" | "key">, terms: readonly OrderTerm[]): Sql {
   const parts = terms.map(({ field, descending }) => {
     const { column, nullable } = source.ordering[field] as OrderColumn;
     return sql`${column}${direction(descending)}${nullable ? sql` nulls last` : sql``}`;
@@ -52,22 +57,38 @@ function containing(column: Sql, search: string): Sql {
   return sql`${isIndexed ? column : sql`(${column} || '')`} like ${containsPattern(search)}`;
 }
 
+const usualSizes = new Map([50, 100, 200].map((size) => [size, rawSql(`limit ${size}`)]));
+
+/**
+ * The first page of a usual size says so in its text: of a limit it does not know, a kept plan assumes a tenth of the table, and
+ * sorts it (155 ms instead of 1 ms for the devices that are online among 100,000).
+ */
+function sliceOf(pageSize: number, page: number): Sql {
+  const usual = page === 1 ? usualSizes.get(pageSize) : undefined;
+  return usual ?? sql`limit ${pageSize} offset ${(page - 1) * pageSize}`;
+}
+
 export async function sqlPage<Row extends object>(
   db: Db,
   query: ListQuery,
   source: PageSource,
 ): Promise<ListPage<Row>> {
   const where = conditionsOf(source, query.search);
+  const narrow = query.search === undefined ? source.narrow : undefined;
+  const counted = narrow ? sql`${narrow.from} where ${allOf(narrow.where)}` : sql`${source.from} where ${where}`;
   const count = async (): Promise<number> =>
-    (await db.one<{ count: number }>(sql`select count(*) as count from ${source.from} where ${where}`)).count;
+    (await db.one<{ count: number }>(sql`select count(*) as count from ${counted}`)).count;
+  const isNarrow = narrow && query.ordering.every(({ field }) => Object.hasOwn(narrow.ordering, field));
+  const keys = isNarrow
+    ? sql`select ${narrow.key} from ${counted} order by ${orderBy(narrow, query.ordering)}`
+    : sql`select ${source.key} from ${source.from} where ${where} order by ${orderBy(source, query.ordering)}`;
   // First the keys of the page, from an index alone where there is one, then the rows: joins and wide columns are not read for
   // the rows that a deep page skips. The second step carries the organization too: a person has a membership in several.
   const order = orderBy(source, query.ordering);
   const rowsOf = (page: number): Promise<Row[]> =>
     db.many(sql`
       select ${source.select} from ${source.from} where ${allOf(source.where)} and ${source.key} in (
-        select ${source.key} from ${source.from} where ${where} order by ${order}
-        limit ${query.pageSize} offset ${(page - 1) * query.pageSize})
+        ${keys} ${sliceOf(query.pageSize, page)})
       order by ${order}`) as Promise<Row[]>;
   // An offset beyond any table is the end of the list, not a number the database should see.
   const pastAnyEnd = query.page !== "last" && query.page * query.pageSize > 2 ** 40;

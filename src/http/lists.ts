@@ -52,7 +52,7 @@ export function parseParams<F extends QueryParams>(params: F, raw: RawQuery): Pa
     const text = raw[name];
     if (text === undefined || (text === "" && !param.keepsEmpty)) continue;
     try {
-      if (text.includes("\0")) throw new QueryValueError("Null characters are not allowed.");
+      if (text.includes("\0") && !param.keepsNull) throw new QueryValueError("Null characters are not allowed.");
       parsed[name] = param.parse(text);
     } catch (error) {
       if (!(error instanceof QueryValueError)) throw error;

@@ -12,7 +12,7 @@ type Json = Record<string, unknown>;
  * The OpenAPI 3.0.3 description, made from the route table: the same schemas that check bodies and serialize answers. What is
  * not in the table cannot be described, and what is in it cannot be left out.
  */
-export function describeApi(routes: readonly Route[], version: string): Json {
+export function describeApi(routes: readonly Route[], version: string, webhooks: Json = {}): Json {
   const described = routes.filter((route) => route.partners !== "never");
   const schemas = collectNamed([
     ...described.flatMap((route) => [route.body, ...Object.values(route.responses)].filter((schema) => !!schema)),
@@ -48,7 +48,7 @@ export function describeApi(routes: readonly Route[], version: string): Json {
         },
       },
     },
-    "x-webhooks": {},
+    "x-webhooks": webhooks,
   };
 }
 
@@ -185,9 +185,9 @@ function responsesOf(route: Route): Json {
   const success = Object.entries(route.responses).map(([status, schema]) => [
     status,
     {
-      description: schema ? "Success" : "Success, no body",
+      description: status === "304" ? "Not modified" : schema ? "Success" : "Success, no body",
       headers: responseHeaders,
-      ...(schema ? { content: { "application/json": { schema: toOpenApi(schema) } } } : {}),
+      ...(schema ? { content: { "application/json": { schema: toOpenApi(schema) }, ...formsOf(route, status) } } : {}),
     },
   ]);
   const isReplay = route.path === "/api/v1/partner/outbound-events/";
@@ -202,6 +202,11 @@ function responsesOf(route: Route): Json {
   ]);
   return Object.fromEntries([...success, ...failures]);
 }
+
+const formsOf = ({ otherForms = {} }: Route, status: string): Json =>
+  status === "200"
+    ? Object.fromEntries(Object.entries(otherForms).map(([type, schema]) => [type, { schema: toOpenApi(schema) }]))
+    : {};
 
 const responseHeaders: Json = {
   "X-Request-Id": {

@@ -6,6 +6,8 @@ export interface QueryParam<T> {
   schema: Record<string, unknown>;
   /** An empty value is a value; elsewhere it counts as left out. */
   keepsEmpty?: boolean;
+  /** A null character is for `parse` to judge; elsewhere it is refused. */
+  keepsNull?: boolean;
   parse(text: string): T;
 }
 

@@ -36,6 +36,8 @@ export interface RouteSpec<B extends TSchema, Q extends QueryParams, F extends Q
   body?: B;
   /** Success answers by status; null has no body. */
   responses: Readonly<Record<number, TSchema | null>>;
+  /** Further forms of a 200 answer, by media type. */
+  otherForms?: Readonly<Record<string, TSchema>>;
   /** Documented refusals of this operation beside those that follow from the gates. */
   errors?: readonly number[];
   /** Finds the object the path names. Runs before the body is looked at: a foreign object is 404 whatever is sent. */
@@ -57,6 +59,8 @@ export interface LoadContext<Q extends QueryParams, F extends QueryParams> {
   list: () => ListQuery<F>;
   now: Date;
   requestId: string;
+  /** A header of the request, by its name in lower case. */
+  header(name: string): string | undefined;
   /** Reads; part of the request's transaction where it has one. */
   db: Db;
   /** An absolute address under the configured base URL. */
@@ -86,6 +90,12 @@ export const created = (body: unknown, headers: Record<string, string> = {}): An
   headers,
 });
 export const noContent = (): Answer => ({ status: 204, body: undefined });
+/** JSON that is text already and goes out as it is. */
+export const jsonText = (text: string): Answer => ({
+  status: 200,
+  body: text,
+  headers: { "content-type": "application/json; charset=utf-8" },
+});
 export const answer = (status: number, body: unknown): Answer => ({ status, body });
 
 /** A route with its types erased, as the table holds it. */

@@ -1,5 +1,6 @@
 import { isRetryable, isUnavailable } from "../db/failures.ts";
 import { StaleDevices } from "./batch.ts";
+import { RulesMoved } from "./rules-moved.ts";
 
 /** `again`: at once. `outage`: after a pause, with a new connection. `stale`: without some devices. `data`: a packet is to blame. */
 export type BatchFailure = "again" | "outage" | "stale" | "data";
@@ -18,7 +19,7 @@ const blamesData = /^(22|23|54)/;
  */
 export function failureOf(error: unknown): BatchFailure {
   if (error instanceof StaleDevices) return "stale";
-  if (isRetryable(error)) return "again";
+  if (error instanceof RulesMoved || isRetryable(error)) return "again";
   if (isUnavailable(error)) return "outage";
   const code = field(error, "code");
   if (code === undefined) return error instanceof RangeError || error instanceof TypeError ? "data" : "outage";

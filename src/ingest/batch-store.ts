@@ -4,17 +4,27 @@ import { CopyRows } from "../db/copy-in.ts";
 import { uuidBytes } from "../lib/ids.ts";
 import { searchText } from "../lib/search-text.ts";
 import type { DeviceTrack } from "./device-memory.ts";
-import type { BatchRows, StateRow } from "./ingest-rows.ts";
+import type { BatchRows, EventOwner } from "./ingest-rows.ts";
 
 /** The SQL of a batch: few statements, each for all devices, in binary form. */
 
-/** False: an earlier attempt of the same batch has committed, although its answer was lost. */
-export async function beginBatch(client: Client, batchId: string, nowMs: number): Promise<boolean> {
-  // Both values are made by the program, and a text of two statements takes no parameters.
+/**
+ * The versions of the organizations' rules, by organization; those without rules have none. Undefined: an earlier attempt of the
+ * same batch has committed, although its answer was lost.
+ */
+export async function beginBatch(
+  client: Client,
+  batchId: string,
+  nowMs: number,
+  organizationIds: readonly string[],
+): Promise<ReadonlyMap<string, number> | undefined> {
+  // All values are made by the program, and a text of several statements takes no parameters.
   const results = (await client.query(
-    `begin; insert into ingest_batches values ('${batchId}', '${new Date(nowMs).toISOString()}') on conflict do nothing`,
-  )) as unknown as { rowCount: number | null }[];
-  return results[1]?.rowCount === 1;
+    `begin; insert into ingest_batches values ('${batchId}', '${new Date(nowMs).toISOString()}') on conflict do nothing;
+    select organization_id, version from rule_versions where organization_id in ('${organizationIds.join("','")}')`,
+  )) as unknown as { rowCount: number | null; rows: { organization_id: string; version: number }[] }[];
+  if (results[1]?.rowCount !== 1) return undefined;
+  return new Map(results[2]?.rows.map(({ organization_id, version }) => [organization_id, version]));
 }
 
 export interface FrameKeyRow {
@@ -24,7 +34,7 @@ export interface FrameKeyRow {
   receivedAtMs: number;
 }
 
-const uuids = (rows: readonly { track: DeviceTrack }[]): Buffer =>
+export const uuids = (rows: readonly { track: DeviceTrack }[]): Buffer =>
   binaryArray("uuid", rows, (writer, { track }) => writer.uuid(track.deviceIdBytes));
 
 /** The keys, of those given, that were not there before. */
@@ -46,53 +56,6 @@ export async function insertFrameKeys(client: Client, rows: readonly FrameKeyRow
   return new Set(result.rows.map(([key]) => key.replaceAll("-", "")));
 }
 
-/**
- * Writes the state rows of devices whose connection is still the newest; the others are returned, and the batch must not
- * commit with their packets. Devices come in the order of their ids, as everywhere, so that two writers cannot deadlock.
- */
-export async function updateStates(client: Client, states: readonly StateRow[]): Promise<DeviceTrack[]> {
-  const rows = states.toSorted((a, b) => Buffer.compare(a.track.deviceIdBytes, b.track.deviceIdBytes));
-  const written = await client.query({
-    name: "ingest_states",
-    text: `insert into device_state as s (device_id, organization_id, session_epoch, is_online, last_seen_at,
-        status_changed_at, firmware_version, last_status, last_location)
-      select d, o, e, i, t, t, f, j, l from unnest($1::uuid[], $2::uuid[], $3::int8[], $4::bool[], $5::timestamptz[],
-        $6::text[], $7::jsonb[], $8::jsonb[]) as n(d, o, e, i, t, f, j, l)
-      on conflict (device_id) do update set
-        is_online = excluded.is_online,
-        last_seen_at = excluded.last_seen_at,
-        status_changed_at = case when s.is_online = excluded.is_online then s.status_changed_at
-          else excluded.status_changed_at end,
-        firmware_version = coalesce(excluded.firmware_version, s.firmware_version),
-        last_status = s.last_status || excluded.last_status,
-        last_location = case when s.last_location is null
-          or (excluded.last_location->>'ts') collate "C" >= (s.last_location->>'ts') collate "C"
-          then coalesce(excluded.last_location, s.last_location) else s.last_location end
-      where s.session_epoch = excluded.session_epoch`,
-    values: [
-      uuids(rows),
-      binaryArray("uuid", rows, (writer, { track }) => writer.uuid(track.organizationIdBytes)),
-      binaryArray("int8", rows, (writer, { track }) => writer.int8(track.epoch)),
-      binaryArray("bool", rows, (writer, { isOnline }) => writer.bool(isOnline)),
-      binaryArray("timestamptz", rows, (writer, { lastSeenMs }) => writer.timestamptz(lastSeenMs)),
-      binaryArray("text", rows, (writer, { firmware }) => writer.text(firmware)),
-      binaryArray("jsonb", rows, (writer, { status }) => writer.jsonb(JSON.stringify(status))),
-      binaryArray("jsonb", rows, (writer, { lastLocation }) =>
-        writer.jsonb(lastLocation && JSON.stringify(lastLocation)),
-      ),
-    ],
-  });
-  if (written.rowCount === rows.length) return [];
-  const { rows: current } = await client.query<[string, number]>({
-    name: "ingest_epochs",
-    text: "select device_id, session_epoch from device_state where device_id = any($1::uuid[])",
-    values: [uuids(rows)],
-    rowMode: "array",
-  });
-  const epochs = new Map(current);
-  return rows.filter(({ track }) => epochs.get(track.device.id) !== track.epoch).map(({ track }) => track);
-}
-
 export async function markJumps(client: Client, jumps: BatchRows["jumps"]): Promise<void> {
   if (jumps.length === 0) return;
   await client.query({
@@ -108,7 +71,7 @@ export async function markJumps(client: Client, jumps: BatchRows["jumps"]): Prom
   });
 }
 
-const begin = (copy: CopyRows, track: DeviceTrack, tsMs: number, id: Buffer): BinaryWriter =>
+const begin = (copy: CopyRows, track: EventOwner, tsMs: number, id: Buffer): BinaryWriter =>
   copy.row().uuid(track.deviceIdBytes).timestamptz(tsMs).uuid(id).uuid(track.organizationIdBytes);
 
 export function copiesOf({ locations, telemetry, events, placeJobs }: BatchRows): CopyRows[] {

@@ -2,11 +2,19 @@ import type { Client } from "pg";
 import { copyAnd } from "../db/copy-in.ts";
 import { newUuid } from "../lib/ids.ts";
 import type { BatchStep, TakenPacket } from "./batch-step.ts";
-import { beginBatch, copiesOf, type FrameKeyRow, insertFrameKeys, markJumps, updateStates } from "./batch-store.ts";
+import { beginBatch, copiesOf, type FrameKeyRow, insertFrameKeys, markJumps } from "./batch-store.ts";
 import type { DeviceMemory, DeviceTrack } from "./device-memory.ts";
 import { DeviceEvaluation, type EvaluateOptions } from "./evaluate.ts";
+import { readNames } from "./event-store.ts";
 import { noRows } from "./ingest-rows.ts";
+import type { OrganizationRules, RuleView } from "./organization-rules.ts";
+import { outboundOf } from "./outbound-rows.ts";
 import { deviceTimeOf, frameKey, isUnkept, type Packet } from "./packet.ts";
+import { addPresenceEvents } from "./presence-events.ts";
+import type { RuleBook } from "./rule-book.ts";
+import { storeRules } from "./rule-step.ts";
+import { RulesMoved } from "./rules-moved.ts";
+import { updateStates } from "./state-store.ts";
 
 /** Packets that are stored in one transaction, under one id however often it is tried. */
 export interface Batch {
@@ -19,6 +27,7 @@ export interface Batch {
 export interface Committed {
   memories: readonly (readonly [DeviceTrack, DeviceMemory])[];
   duplicates: number;
+  ruleEvaluations: number;
 }
 
 /** A newer connection holds these devices. Nothing of the batch was stored. */
@@ -31,7 +40,8 @@ export class StaleDevices extends Error {
   }
 }
 
-export interface StoreOptions extends EvaluateOptions {
+export interface StoreOptions extends Omit<EvaluateOptions, "isScheduled"> {
+  rules: RuleBook;
   /** In this order. */
   steps: readonly BatchStep[];
 }
@@ -48,21 +58,27 @@ export async function storeBatch(
   options: StoreOptions,
   nowMs: number,
 ): Promise<Committed> {
-  const isFirst = await beginBatch(client, batch.id, nowMs);
-  if (!isFirst) {
+  const organizationIds = [...new Set(batch.packets.map(({ track }) => track.device.organizationId))];
+  const versions = await beginBatch(client, batch.id, nowMs, organizationIds);
+  if (!versions) {
     if (!batch.pending) throw new Error("a batch has committed that never came to its commit");
     await client.query("rollback");
     return batch.pending;
   }
+  const { rules: book } = options;
+  const rules = new Map<string, OrganizationRules>();
+  for (const id of organizationIds) rules.set(id, await book.upTo(id, versions.get(id) ?? 0));
   const { isNew, duplicates } = await findNew(client, batch.packets);
   const rows = noRows();
   const taken: TakenPacket[] = [];
   const evaluations = new Map<DeviceTrack, DeviceEvaluation>();
+  const evaluateOptions = { ...options, isScheduled: book.isScheduled };
   for (const [index, packet] of batch.packets.entries()) {
     const { track, frame, receivedAtMs } = packet;
     let evaluation = evaluations.get(track);
     if (!evaluation) {
-      evaluation = new DeviceEvaluation(track, rows, options);
+      const view = viewOf(track, rules.get(track.device.organizationId) as OrganizationRules);
+      evaluation = new DeviceEvaluation(track, rows, view, evaluateOptions);
       evaluations.set(track, evaluation);
     }
     if (isNew[index] && !isUnkept(frame)) {
@@ -71,13 +87,32 @@ export async function storeBatch(
     } else evaluation.seen(frame.messages, receivedAtMs);
   }
   for (const evaluation of evaluations.values()) evaluation.finish();
-  const stale = await updateStates(client, rows.states);
+  const { stale, moved, changes } = await updateStates(client, rows.states);
   if (stale.length > 0) throw new StaleDevices(stale);
+  if (moved.length > 0) {
+    for (const track of moved) track.isMoved = true;
+    throw new RulesMoved();
+  }
   await markJumps(client, rows.jumps);
   for (const step of options.steps) await step(client, taken, rows, nowMs);
-  batch.pending = { memories: [...evaluations.values()].map(({ track, memory }) => [track, memory]), duplicates };
-  await copyAnd(client, copiesOf(rows), "commit");
+  const outcomes = [...evaluations.values()];
+  await storeRules(client, rows, outcomes, options.newId);
+  if (changes.length > 0) addPresenceEvents(rows, changes, await readNames(client, changes), options.newId);
+  const memories = outcomes.map(({ track, memory }) => [track, memory] as const);
+  const count = outcomes.reduce((sum, { rules }) => sum + rules.evaluations, 0);
+  const locking = outboundOf(client, rows, nowMs);
+  // Made while the database answers; should this throw, the other is not asked any more.
+  locking.catch(() => undefined);
+  const copies = copiesOf(rows);
+  const outbound = await locking;
+  batch.pending = { memories, duplicates, ruleEvaluations: count };
+  await copyAnd(client, [...copies, outbound.copy], [...outbound.wakeUps, "commit"].join("; "));
   return batch.pending;
+}
+
+function viewOf(track: DeviceTrack, rules: OrganizationRules): RuleView {
+  if (track.view?.version !== rules.version) track.view = rules.viewOf(track.device.id);
+  return track.view;
 }
 
 /** The duplicate rule needs a device time (section 26.1, 5): packets without one are always new. */

@@ -1,5 +1,7 @@
 import type { Point } from "../lib/geo.ts";
 import type { LastKnownLocation } from "../resources/events/event-location.ts";
+import type { RuleView } from "./organization-rules.ts";
+import type { RuleMemory } from "./rule-memory.ts";
 
 /** What ingest must know of a device, as it was accepted at login. */
 export interface IngestDevice {
@@ -32,6 +34,9 @@ export interface DeviceMemory {
   alarms: readonly RecentAlarm[];
   lastLocation: LastLocation | null;
   battery: number | null;
+  /** Of the state that the rules below hold; another one in the database: somebody else has moved it. */
+  ruleVersion: number;
+  rules: RuleMemory;
 }
 
 /** One connection's hold on a device. Frames of one track are stored in the order of their submission. */
@@ -45,4 +50,8 @@ export interface DeviceTrack {
   isBusy: boolean;
   /** A newer connection of this process has the device: what waits of this one need not be tried. */
   isOver: boolean;
+  /** Somebody else has moved the rules: they are read again before the next attempt. */
+  isMoved: boolean;
+  /** The rules that apply, as of their version. */
+  view: RuleView | undefined;
 }

@@ -3,6 +3,8 @@ import { uuidBytes, uuidV7Floor } from "../lib/ids.ts";
 import { eventTypes } from "../resources/events/event-types.ts";
 import { alarmKey } from "./alarm-rules.ts";
 import type { DeviceTrack, IngestDevice, LastLocation } from "./device-memory.ts";
+import { memoryOf } from "./rule-memory.ts";
+import { readRules } from "./rule-store.ts";
 
 /** Older fixes cannot make a jump of a new one: it would lie on another planet. */
 const fixesBackMs = 86_400_000;
@@ -39,7 +41,7 @@ export async function openTrack(
   state: KnownState,
   nowMs: number,
 ): Promise<DeviceTrack> {
-  const [fixes, alarms] = await Promise.all([
+  const [fixes, alarms, known] = await Promise.all([
     db.many<FixRow>`
       select id, ts, lat, lng, accuracy_m from locations
       where device_id = ${device.id} and ts > ${new Date(nowMs - fixesBackMs)} and ts <= ${new Date(nowMs + fixesAheadMs)}
@@ -49,6 +51,7 @@ export async function openTrack(
       select event_type, data->>'code' as code, created_at, ts from events
       where device_id = ${device.id} and id >= ${uuidV7Floor(nowMs - alarmsBackMs)}
         and organization_id = ${device.organizationId} and created_at >= ${new Date(nowMs - alarmsBackMs)}`,
+    readRules(db, [device.id], nowMs),
   ]);
   return {
     device,
@@ -57,6 +60,8 @@ export async function openTrack(
     epoch,
     isBusy: false,
     isOver: false,
+    isMoved: false,
+    view: undefined,
     memory: {
       fixes: fixes.reverse().map(({ id, ts, lat, lng, accuracy_m }) => ({
         id: uuidBytes(id),
@@ -72,6 +77,8 @@ export async function openTrack(
       })),
       lastLocation: state.last_location,
       battery: state.last_status.bat?.value ?? null,
+      ruleVersion: known[0]?.rule_version ?? 0,
+      rules: known[0]?.rules ?? memoryOf(null, null),
     },
   };
 }

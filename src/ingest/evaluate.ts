@@ -3,10 +3,14 @@ import { formatUuid } from "../lib/ids.ts";
 import { alarmData } from "../resources/events/event-envelope.ts";
 import { eventTypes, severities } from "../resources/events/event-types.ts";
 import { addressJob, locateJob, type PlaceJob } from "../resources/locations/place-job.ts";
+import type { ScheduleCheck } from "../rules/fence-schedule.ts";
+import { isLate } from "../rules/lateness.ts";
 import { withAlarm } from "./alarm-rules.ts";
 import type { DeviceMemory, DeviceTrack, LastLocation, RecentFix } from "./device-memory.ts";
+import { DeviceRules } from "./device-rules.ts";
 import { invalidReason, isJump, isMoving } from "./fix-rules.ts";
 import type { BatchRows, LocationRow, StateRow } from "./ingest-rows.ts";
+import type { RuleView } from "./organization-rules.ts";
 import { plausibleTime } from "./time-rule.ts";
 
 export interface EvaluateOptions {
@@ -19,6 +23,7 @@ export interface EvaluateOptions {
   isLocating: boolean;
   /** A geocoder is configured: valid locations get an address. */
   isGeocoding: boolean;
+  isScheduled: ScheduleCheck;
 }
 
 /**
@@ -33,19 +38,24 @@ export class DeviceEvaluation {
   readonly #state: StateRow;
   /** Rows of this batch, to be corrected when a later fix of the same batch shows one to be an outlier. */
   readonly #ownFixes: LocationRow[] = [];
+  readonly rules: DeviceRules;
 
-  constructor(track: DeviceTrack, rows: BatchRows, options: EvaluateOptions) {
+  constructor(track: DeviceTrack, rows: BatchRows, view: RuleView, options: EvaluateOptions) {
     this.track = track;
     this.memory = track.memory;
+    const newEventId = (nowMs: number): string => formatUuid(options.newId(nowMs));
+    this.rules = new DeviceRules(track.memory.rules, view, { isScheduled: options.isScheduled, newEventId });
     this.#options = options;
     this.#rows = rows;
-    this.#state = { track, isOnline: true, lastSeenMs: 0, status: {}, lastLocation: null, firmware: null };
+    this.#state = { track, presence: [], lastSeenMs: 0, status: {}, lastLocation: null, firmware: null };
     rows.states.push(this.#state);
   }
 
   /** Any packet, also a resent one, is a sign of life; a power-off notice is the last one. */
   seen(messages: readonly TrackerMessage[], receivedAtMs: number): void {
-    this.#state.isOnline = !messages.some((message) => message.kind === "alarm" && message.type === "power_off");
+    const isOnline = !messages.some((message) => message.kind === "alarm" && message.type === "power_off");
+    const { presence } = this.#state;
+    if (presence.at(-1)?.isOnline !== isOnline) presence.push({ isOnline, atMs: receivedAtMs });
     this.#state.lastSeenMs = Math.max(this.#state.lastSeenMs, receivedAtMs);
   }
 
@@ -67,14 +77,51 @@ export class DeviceEvaluation {
       } else if (message.kind === "alarm") alarms.push(message);
       else if (message.kind === "info" && message.firmware !== undefined) this.#state.firmware = message.firmware;
     }
-    this.#takeData(data, vitalsTimeMs, receivedAtMs);
+    const values = this.#takeData(data, vitalsTimeMs, receivedAtMs);
     for (const { fix } of fixes) if (fix.gps === null) this.#locate(fix, receivedAtMs);
     const place = fixes.find(({ row }) => row !== undefined && row.invalidReason === null)?.row;
-    for (const alarm of alarms) this.#takeAlarm(alarm, place, receivedAtMs);
+    this.#takeBattery(values.bat ?? null, alarms, vitalsTimeMs, place, receivedAtMs);
+    for (const alarm of alarms) if (alarm.type !== "low_battery") this.#takeAlarm(alarm, place, receivedAtMs);
+    this.#takeRules(fixes, values, vitalsTimeMs, place, receivedAtMs);
+  }
+
+  #takeRules(
+    fixes: readonly { row: LocationRow | undefined }[],
+    values: Readonly<Record<string, number>>,
+    deviceTimeMs: number | null,
+    place: LocationRow | undefined,
+    receivedAtMs: number,
+  ): void {
+    const valid = fixes.flatMap(({ row }) => (row && row.invalidReason === null ? [{ ...row, source: "gps" }] : []));
+    this.rules.takeFixes(valid.length > 1 ? valid.sort((a, b) => a.tsMs - b.tsMs) : valid);
+    this.rules.takeReadings({
+      values,
+      receivedAtMs,
+      deviceTimeMs,
+      tsMs: plausibleTime(deviceTimeMs, receivedAtMs),
+      context: () => ({ battery: this.memory.battery, location: this.#placeOf(place) }),
+    });
+  }
+
+  /** Raised once (section 7), by the device itself or by the level. */
+  #takeBattery(
+    percent: number | null,
+    alarms: readonly Alarm[],
+    deviceTimeMs: number | null,
+    place: LocationRow | undefined,
+    receivedAtMs: number,
+  ): void {
+    const alarm = alarms.find(({ type }) => type === "low_battery");
+    if (percent === null && !alarm) return;
+    const isLatePacket = isLate(plausibleTime(deviceTimeMs, receivedAtMs), receivedAtMs);
+    if (!this.rules.takeBattery(percent, alarm !== undefined, isLatePacket)) return;
+    if (alarm) this.#takeAlarm(alarm, place, receivedAtMs);
+    else this.#addAlarm({ kind: "alarm", type: "low_battery", code: "", deviceTimeMs }, place, receivedAtMs);
   }
 
   /** To be called after the last packet: what depends on the whole batch. */
   finish(): void {
+    this.memory = { ...this.memory, rules: this.rules.memory };
     const newest = this.#newestFix();
     if (this.#options.isGeocoding) {
       for (const row of this.#ownFixes) if (row.invalidReason === null) this.#wantAddress(row);
@@ -146,9 +193,11 @@ export class DeviceEvaluation {
     } else this.memory = { ...this.memory, fixes: newest ? [newest, fix] : [fix] };
   }
 
-  #takeData(data: Record<string, unknown>, deviceTimeMs: number | null, receivedAtMs: number): void {
+  /** The readings that are in their range. */
+  #takeData(data: Record<string, unknown>, deviceTimeMs: number | null, receivedAtMs: number): Record<string, number> {
+    const values: Record<string, number> = {};
     const keys = Object.keys(data);
-    if (keys.length === 0) return;
+    if (keys.length === 0) return values;
     this.#rows.telemetry.push({
       track: this.track,
       id: this.#options.newId(receivedAtMs),
@@ -161,9 +210,11 @@ export class DeviceEvaluation {
       const range = this.#options.ranges.get(key);
       const value = data[key];
       if (!range || typeof value !== "number" || !(value >= range.min && value <= range.max)) continue;
+      values[key] = value;
       this.#state.status[key as MetricKey] = { value, ts };
       if (key === "bat") this.memory = { ...this.memory, battery: value };
     }
+    return values;
   }
 
   #takeAlarm(alarm: Alarm, place: LocationRow | undefined, receivedAtMs: number): void {
@@ -171,6 +222,11 @@ export class DeviceEvaluation {
     const alarms = withAlarm(this.memory.alarms, alarm, tsMs, receivedAtMs);
     if (!alarms) return;
     this.memory = { ...this.memory, alarms };
+    this.#addAlarm(alarm, place, receivedAtMs);
+  }
+
+  #addAlarm(alarm: Alarm, place: LocationRow | undefined, receivedAtMs: number): void {
+    const tsMs = plausibleTime(alarm.deviceTimeMs, receivedAtMs);
     const { number, severity, title, outboundType } = eventTypes[alarm.type];
     const { battery } = this.memory;
     const isBattery = alarm.type === "low_battery" && battery !== null;
@@ -190,7 +246,7 @@ export class DeviceEvaluation {
       title,
       message,
       location,
-      data: { code: alarm.code, ...(battery === null ? {} : { battery }) },
+      data: { ...(alarm.code === "" ? {} : { code: alarm.code }), ...(battery === null ? {} : { battery }) },
       outbound: outboundType === null ? null : alarmData(enveloped, battery),
     });
   }

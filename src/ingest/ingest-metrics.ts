@@ -1,4 +1,5 @@
 import type { Metrics } from "../lib/metrics.ts";
+import type { Committed } from "./batch.ts";
 
 export function makeIngestMetrics(metrics: Metrics, queue: { queuedFrames: number; queuedBytes: number }) {
   const packets = metrics.counter("vigil_ingest_packets_total", "Packets stored, with resent ones.");
@@ -9,6 +10,11 @@ export function makeIngestMetrics(metrics: Metrics, queue: { queuedFrames: numbe
   const unkept = metrics.counter(
     "vigil_ingest_unkept_total",
     "Packets not answered because nothing keeps their content.",
+  );
+  const evaluations = metrics.counter("vigil_rules_evaluations_total", "Fixes and readings that met rules.");
+  const rereads = metrics.counter(
+    "vigil_rules_rereads_total",
+    "Devices whose rule state was read again because a timer or a look-up had moved it.",
   );
   const sizes = metrics.histogram(
     "vigil_ingest_batch_packets",
@@ -23,13 +29,15 @@ export function makeIngestMetrics(metrics: Metrics, queue: { queuedFrames: numbe
   metrics.gauge("vigil_ingest_queue_packets", "Packets that wait for their commit.", () => queue.queuedFrames);
   metrics.gauge("vigil_ingest_queue_bytes", "Memory of packets that wait, about.", () => queue.queuedBytes);
   return {
-    committed(count: number, resent: number, duration: number): void {
+    committed(count: number, { duplicates: resent, ruleEvaluations }: Committed, duration: number): void {
       packets.add({}, count);
       if (resent > 0) duplicates.add({}, resent);
+      if (ruleEvaluations > 0) evaluations.add({}, ruleEvaluations);
       batches.add({});
       sizes.observe({}, count);
       seconds.observe({}, duration);
     },
+    reread: (devices: number): void => rereads.add({}, devices),
     retried: (): void => retries.add({}),
     poisoned: (protocol: string): void => poisoned.add({ protocol }),
     unkept: (protocol: string): void => unkept.add({ protocol }),

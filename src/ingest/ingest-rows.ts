@@ -1,6 +1,6 @@
 import type { PlaceJob } from "../resources/locations/place-job.ts";
 import type { OutboundEntry } from "../resources/outbound-events/outbound-entry.ts";
-import type { DeviceTrack, LastLocation } from "./device-memory.ts";
+import type { DeviceTrack, IngestDevice, LastLocation } from "./device-memory.ts";
 import type { InvalidReason } from "./fix-rules.ts";
 
 /** What a batch writes, before it becomes bytes. Times are milliseconds; `track` gives device and organization. */
@@ -33,8 +33,15 @@ export interface TelemetryRow {
   data: Record<string, unknown>;
 }
 
+/** Whose event it is. Events are also made for devices that are not connected. */
+export interface EventOwner {
+  readonly device: IngestDevice;
+  readonly deviceIdBytes: Buffer;
+  readonly organizationIdBytes: Buffer;
+}
+
 export interface EventRow {
-  track: DeviceTrack;
+  track: EventOwner;
   id: Buffer;
   typeNumber: number;
   severity: number;
@@ -67,10 +74,17 @@ export interface JumpMark {
   tsMs: number;
 }
 
+/** From this packet on the device was online, or offline. */
+export interface PresenceStep {
+  isOnline: boolean;
+  atMs: number;
+}
+
 /** What all new packets of one device change in its state row. */
 export interface StateRow {
   track: DeviceTrack;
-  isOnline: boolean;
+  /** One for all packets, unless some of them say that the device is switched off. */
+  presence: PresenceStep[];
   lastSeenMs: number;
   status: Record<string, { value: number; ts: string }>;
   lastLocation: LastLocation | null;

@@ -9,6 +9,7 @@ import type { DeviceTrack } from "./device-memory.ts";
 import { makeIngestMetrics } from "./ingest-metrics.ts";
 import { isUnkept, type Outcome, type Packet } from "./packet.ts";
 import { keepPoisoned } from "./poison-store.ts";
+import { rereadRules } from "./rule-store.ts";
 
 /**
  * Stores packets durably: as soon as a transaction is done, everything that waits becomes the next one (adaptive batches:
@@ -139,11 +140,20 @@ class BatchingIngest implements Ingest {
   async #attempt(batch: Batch): Promise<Committed> {
     const { clock } = this.#options;
     const startedMs = performance.now();
+    await this.#reread(batch);
     return this.#withClient(async (client) => {
       const committed = await storeBatch(client, batch, this.#options, clock.nowMs());
-      this.#metrics.committed(batch.packets.length, committed.duplicates, (performance.now() - startedMs) / 1000);
+      this.#metrics.committed(batch.packets.length, committed, (performance.now() - startedMs) / 1000);
       return committed;
     });
+  }
+
+  async #reread(batch: Batch): Promise<void> {
+    const { db, clock } = this.#options;
+    const moved = new Set(batch.packets.flatMap(({ track }) => (track.isMoved ? [track] : [])));
+    if (moved.size === 0) return;
+    await rereadRules(db, [...moved], clock.nowMs());
+    this.#metrics.reread(moved.size);
   }
 
   async #withClient<T>(work: (client: Client) => Promise<T>): Promise<T> {

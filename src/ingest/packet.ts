@@ -32,7 +32,7 @@ export function deviceTimeOf({ messages }: DecodedFrame): number | null {
 
 /** What no table keeps yet: the device must not be told that it may forget it. */
 export const isUnkept = ({ messages }: DecodedFrame): boolean =>
-  messages.some(({ kind }) => kind === "text" || kind === "voice_part" || kind === "ecg_part");
+  messages.some(({ kind }) => kind === "text" || kind === "voice_part");
 
 /** The same bytes from the same device are the same packet. */
 export const frameKey = ({ deviceIdBytes }: DeviceTrack, { raw }: DecodedFrame): string =>

@@ -1,29 +1,78 @@
-import type { Database } from "../db/database.ts";
+import type { Database, Tx } from "../db/database.ts";
 import type { Clock } from "../lib/clock.ts";
+import { uuidBytes, uuidV7 } from "../lib/ids.ts";
+import type { LastLocation } from "./device-memory.ts";
+import { insertEvents, shownName } from "./event-store.ts";
+import { presenceEvent } from "./presence-events.ts";
 
-const batchSize = 1000;
+const batchSize = 500;
+
+interface SilentDevice {
+  id: string;
+  organization_id: string;
+  uid: string;
+  name: string;
+  is_deleted: boolean;
+  is_connected: boolean;
+  last_seen_at: Date;
+  status_changed_at: Date | null;
+  last_location: LastLocation | null;
+}
 
 /**
  * Devices that were silent for too long are offline (section 3.1): longer than the setting, and than three of the reporting
- * intervals that the device has acknowledged. A closed socket alone changes nothing. Any number of workers may sweep.
- * Candidates are read without a lock and the update looks again, so that a packet in between wins.
+ * intervals that the device has acknowledged. A closed socket alone changes nothing. Any number of workers may sweep: a row
+ * that another one holds is left to it, and a packet that comes in between wins.
  */
 export async function sweepSilentDevices(db: Database, clock: Clock, offlineAfterSeconds: number): Promise<number> {
-  let total = 0;
-  for (;;) {
+  for (let total = 0; ; ) {
     const now = clock.now();
-    const seenBefore = new Date(now.getTime() - offlineAfterSeconds * 1000);
-    const silent = await db.many<{ device_id: string }>`
-      select device_id from device_state
-      where is_online and last_seen_at < ${seenBefore}
-        and extract(epoch from last_seen_at) + 3 * coalesce(report_interval_seconds, 0) < ${now.getTime() / 1000}::float8
-      order by device_id limit ${batchSize}`;
-    if (silent.length === 0) return total;
-    total += await db.run`
-      update device_state set is_online = false, status_changed_at = ${now}
-      where device_id = any(${silent.map((row) => row.device_id)}::uuid[]) and is_online and last_seen_at < ${seenBefore}`;
-    if (silent.length < batchSize) return total;
+    const swept = await db.transaction((tx) => sweepSome(tx, now, offlineAfterSeconds));
+    total += swept;
+    if (swept < batchSize) return total;
   }
+}
+
+async function sweepSome(tx: Tx, now: Date, offlineAfterSeconds: number): Promise<number> {
+  const seenBefore = new Date(now.getTime() - offlineAfterSeconds * 1000);
+  const silent = await tx.many<SilentDevice>`
+    select d.id, d.organization_id, d.uid, d.name, d.deleted_at is not null as is_deleted,
+      coalesce(c.disconnected_at is null and c.device_id is not null, false) as is_connected,
+      s.last_seen_at, s.status_changed_at, s.last_location
+    from device_state s
+    join devices d on d.id = s.device_id
+    left join device_sessions c on c.device_id = s.device_id
+    where s.is_online and s.last_seen_at < ${seenBefore}
+      and extract(epoch from s.last_seen_at) + 3 * coalesce(s.report_interval_seconds, 0) < ${now.getTime() / 1000}::float8
+    order by s.device_id limit ${batchSize} for update of s skip locked`;
+  if (silent.length === 0) return 0;
+  await tx.run`
+    update device_state set is_online = false, was_online = true, previous_change_at = status_changed_at,
+      status_changed_at = greatest(${now}, status_changed_at + interval '1 ms')
+    where device_id = any(${silent.map(({ id }) => id)}::uuid[])`;
+  const events = silent.filter((device) => !device.is_deleted).map((device) => offlineEvent(device, now.getTime()));
+  await insertEvents(tx, events, now.getTime());
+  return silent.length;
+}
+
+function offlineEvent(device: SilentDevice, nowMs: number) {
+  const { id, organization_id: organizationId, uid, name } = device;
+  const previousMs = device.status_changed_at?.getTime() ?? null;
+  const atMs = previousMs === null ? nowMs : Math.max(nowMs, previousMs + 1);
+  const fact = {
+    track: {
+      device: { id, organizationId, uid, name },
+      deviceIdBytes: uuidBytes(id),
+      organizationIdBytes: uuidBytes(organizationId),
+    },
+    name: shownName(name, uid),
+    reason: device.is_connected ? "silence" : "socket_closed",
+    atMs,
+    lastSeenMs: device.last_seen_at.getTime(),
+    previousMs,
+    location: device.last_location,
+  } as const;
+  return presenceEvent(fact, uuidBytes(uuidV7(atMs)));
 }
 
 /** Rows that only a retry of a batch could ask for. */

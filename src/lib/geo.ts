@@ -3,7 +3,7 @@ export interface Point {
   lng: number;
 }
 
-const earthRadiusM = 6_371_008.8;
+export const earthRadiusM = 6_371_008.8;
 const radians = Math.PI / 180;
 
 /** Great-circle distance in metres. */

@@ -1,3 +1,4 @@
+import type { EcgRecording } from "./ecg.ts";
 import type { Moment } from "./life.ts";
 import type { Sighting } from "./sighting.ts";
 
@@ -11,6 +12,8 @@ export interface DeviceProtocol {
   alarm(self: Identity, now: Snapshot, alarm: AlarmKind): Packet;
   readings(self: Identity, now: Snapshot, what: Measurement): Packet[];
   voice(self: Identity, now: Snapshot, amr: Buffer): Packet[];
+  /** None: the watch has no such sensor. */
+  ecg(self: Identity, recording: EcgRecording): Packet[];
   /** Everything complete in the bytes, and the incomplete tail. */
   read(self: Identity, bytes: Buffer): { told: Told[]; rest: Buffer };
 }
@@ -37,11 +40,23 @@ export interface Packet {
   answer: string | null;
 }
 
-export type Told =
-  | { kind: "answer"; answer: string; isRefusal: boolean }
-  /** `acks` are written at once, before anything the effect causes. */
-  | { kind: "command"; acks: Buffer[]; effect: Effect | undefined }
-  | { kind: "unreadable" };
+export type Told = { kind: "answer"; answer: string; isRefusal: boolean } | Command | { kind: "unreadable" };
+
+export interface Command {
+  kind: "command";
+  /** The word or code on the wire, in upper case: `16`, `UPLOAD`. */
+  word: string;
+  values: readonly string[];
+  /** Written at once, before anything the effect causes. */
+  acks: Buffer[];
+  /** Instead of the acks, by a watch that will not; empty where the protocol has no word for it. */
+  refusals: Buffer[];
+  effect: Effect | undefined;
+}
+
+/** What a watch does when it is told something; `afterMs` obeys late. Tests of faults choose. */
+export type Reaction = "obey" | "ignore" | "refuse" | { afterMs: number };
+export type React = (command: Command, self: Identity) => Reaction;
 
 /** What being told changes in a device. */
 export type Effect =
@@ -55,8 +70,21 @@ export type Effect =
   | { kind: "restart" }
   | { kind: "power_off" }
   | { kind: "factory_reset" }
-  | { kind: "text" }
-  | { kind: "voice_part"; isLast: boolean };
+  /** Kept until a reset to factory settings. */
+  | { kind: "setting"; name: Setting; values: readonly string[] }
+  /** Rings, so that somebody finds it. */
+  | { kind: "ring" }
+  | { kind: "text"; text: string }
+  | { kind: "voice_part"; transfer: string; total: number; sequence: number; bytes: Buffer };
+
+export type Setting =
+  | "timezone"
+  | "sos_numbers"
+  | "contacts"
+  | "more_contacts"
+  | "fall_detection"
+  | "fall_sensitivity"
+  | "calibration";
 
 /** yymmdd, hhmmss and the like: UTC, two digits each. */
 export function utcParts(timeMs: number): { year: string; month: string; day: string; clock: string } {

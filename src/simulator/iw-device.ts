@@ -1,5 +1,7 @@
+import { readUtf16Hex } from "../codecs/iw/iw-text.ts";
 import {
   type AlarmKind,
+  type Command,
   type DeviceProtocol,
   type Effect,
   type Identity,
@@ -9,6 +11,7 @@ import {
   type Told,
   utcParts,
 } from "./device-protocol.ts";
+import type { EcgRecording } from "./ecg.ts";
 import type { SeenAccessPoint } from "./sighting.ts";
 
 /** A is the health watch of 2016 to 2023 (H10), B the Thinkrace one (PT880). */
@@ -26,7 +29,8 @@ export function makeIwDevice(dialect: IwDialect): DeviceProtocol {
       frame("10", `${positionBlock(now)},${network(now)},${alarmCodes[alarm]},en,00${wifi(now) || ","}`),
     readings: (_, now, what) => (dialect === "A" ? plainReadings(now, what) : timedReadings(now, what)),
     voice: (_, now, amr) => voiceParts(now, amr),
-    read,
+    ecg: (_, recording) => (dialect === "A" ? ecgParts(recording) : []),
+    read: (self, bytes) => read(self, bytes, dialect),
   };
 }
 
@@ -116,7 +120,23 @@ function voiceParts({ atMs }: Snapshot, amr: Buffer): Packet[] {
   });
 }
 
-function read(self: Identity, bytes: Buffer): { told: Told[]; rest: Buffer } {
+const ecgGain = 10;
+const ecgPartSamples = 500;
+/** Microvolts of one unit of a sample. */
+const ecgPointVoltage = 2.5;
+
+function ecgParts({ startMs, samplingRateHz, samples }: EcgRecording): Packet[] {
+  const total = Math.ceil(samples.length / ecgPartSamples);
+  return Array.from({ length: total }, (_, index) => {
+    const part = samples.slice(index * ecgPartSamples, (index + 1) * ecgPartSamples);
+    const data = Buffer.alloc(part.length * 2);
+    for (const [at, microvolts] of part.entries()) data.writeInt16BE(Math.round(microvolts / ecgPointVoltage), at * 2);
+    const head = [compactTime(startMs), total, index + 1, ecgGain, ecgPointVoltage, 1, samplingRateHz, data.length];
+    return frame("HD", `,${head.join(",")},${data.toString("hex").toUpperCase()}`);
+  });
+}
+
+function read(self: Identity, bytes: Buffer, dialect: IwDialect): { told: Told[]; rest: Buffer } {
   const told: Told[] = [];
   let at = 0;
   for (;;) {
@@ -124,7 +144,7 @@ function read(self: Identity, bytes: Buffer): { told: Told[]; rest: Buffer } {
     if (start === -1) return { told, rest: bytes.subarray(Math.max(at, bytes.length - 1)) };
     const end = endOfFrame(bytes, start);
     if (end === undefined) return { told, rest: bytes.subarray(start) };
-    told.push(end === "unreadable" ? { kind: "unreadable" } : understand(self, bytes.subarray(start, end)));
+    told.push(end === "unreadable" ? { kind: "unreadable" } : understand(self, bytes.subarray(start, end), dialect));
     at = end === "unreadable" ? start + 2 : end;
   }
 }
@@ -148,13 +168,13 @@ function endOfFrame(bytes: Buffer, start: number): number | "unreadable" | undef
   return bytes.length - start > longestFrame ? "unreadable" : undefined;
 }
 
-function understand(self: Identity, bytes: Buffer): Told {
+function understand(self: Identity, bytes: Buffer, dialect: IwDialect): Told {
   const code = bytes.toString("latin1", 4, 6);
   if (bytes.toString("latin1", 2, 4) !== "BP") return { kind: "unreadable" };
   if (code === "28") return voiceFromServer(bytes);
   const fields = bytes.toString("latin1", 6, bytes.length - 1).split(",");
   if (fields[0] === "" && fields[1] === self.imei && fields[2] !== undefined) {
-    return command(code, fields[2], fields.slice(3));
+    return command(code, fields[2], fields.slice(3), dialect);
   }
   if (code === "07") {
     return { kind: "answer", answer: `07,${fields.slice(1, 4).join(",")}`, isRefusal: fields[4] === "0" };
@@ -162,20 +182,45 @@ function understand(self: Identity, bytes: Buffer): Told {
   return { kind: "answer", answer: code, isRefusal: false };
 }
 
-function voiceFromServer(bytes: Buffer): Told {
-  const [, sender = "", extra = "", total = "", sequence = ""] = bytes.toString("latin1", 0, 256).split(",");
-  const ack = Buffer.from(`IWAP28,${sender},${extra},${total},${sequence},1#`, "latin1");
-  return { kind: "command", acks: [ack], effect: { kind: "voice_part", isLast: total === sequence } };
+function voiceFromServer(bytes: Buffer): Command {
+  const head = bytes.toString("latin1", 0, 256).split(",", 6);
+  const [, sender = "", extra = "", total = "", sequence = "", length = ""] = head;
+  const answer = (isTaken: boolean): Buffer =>
+    Buffer.from(`IWAP28,${sender},${extra},${total},${sequence},${isTaken ? 1 : 0}#`, "latin1");
+  const data = bytes.subarray(bytes.length - 1 - Number(length), bytes.length - 1);
+  const part = { transfer: extra, total: Number(total), sequence: Number(sequence), bytes: Buffer.from(data) };
+  const isText = part.total === 0;
+  return {
+    kind: "command",
+    word: "28",
+    values: head.slice(1),
+    acks: [answer(true)],
+    refusals: [answer(false)],
+    effect: isText
+      ? { kind: "text", text: readUtf16Hex(data.toString("latin1")) ?? "" }
+      : { kind: "voice_part", ...part },
+  };
 }
 
 /** Codes whose acknowledgement repeats the value. */
 const echoing = new Set(["33", "84"]);
 
-function command(code: string, serial: string, values: readonly string[]): Told {
-  const echo = echoing.has(code) && values[0] !== undefined ? `,${values[0]}` : "";
-  const ack = Buffer.from(`IWAP${code},${serial}${echo}#`, "latin1");
-  return { kind: "command", acks: [ack], effect: effectOf(code, values) };
+function command(code: string, serial: string, values: readonly string[], dialect: IwDialect): Command {
+  const isEchoed = echoing.has(code) && values[0] !== undefined;
+  const answer = (echo: string): Buffer => Buffer.from(`IWAP${code},${serial}${echo}#`, "latin1");
+  return {
+    kind: "command",
+    word: code,
+    values,
+    acks: [answer(isEchoed ? `,${values[0]}` : "")],
+    // Another value than the one it was told is the only "no" that these watches know.
+    refusals: isEchoed ? [answer(`,${values[0] === "1" ? "2" : "1"}`)] : [],
+    effect: code === "40" ? { kind: "text", text: textOf(values[0] ?? "", dialect) } : effectOf(code, values),
+  };
 }
+
+const textOf = (hex: string, dialect: IwDialect): string =>
+  dialect === "B" ? new TextDecoder("gbk").decode(Buffer.from(hex, "hex")) : (readUtf16Hex(hex) ?? "");
 
 const modeSeconds: Readonly<Record<string, number>> = { "1": 900, "2": 3600, "3": 60 };
 
@@ -198,8 +243,20 @@ function effectOf(code: string, values: readonly string[]): Effect | undefined {
       return interval(values[0] === "8" ? number(1) : modeSeconds[values[0] ?? ""]);
     case "34":
       return interval(number(1));
-    case "40":
-      return { kind: "text" };
+    case "12":
+      return { kind: "setting", name: "sos_numbers", values };
+    case "14":
+      return { kind: "setting", name: "contacts", values };
+    case "20":
+      return { kind: "setting", name: "timezone", values };
+    case "76":
+      return { kind: "setting", name: "fall_detection", values };
+    case "77":
+      return { kind: "setting", name: "fall_sensitivity", values };
+    case "JZ":
+      return { kind: "setting", name: "calibration", values };
+    case "88":
+      return { kind: "ring" };
     case "XL":
       return { kind: "measure", what: "pulse" };
     case "XY":

@@ -31,7 +31,7 @@ export interface Moment extends Point {
 }
 
 export interface Incident {
-  kind: "sos" | "fall" | "voice";
+  kind: "sos" | "fall" | "voice" | "ecg";
   atMs: number;
 }
 
@@ -149,11 +149,12 @@ function batteryAt(person: Person, day: Day, timeMs: number): Pick<Moment, "batt
   };
 }
 
-/** Chances per day awake: an SOS in about three weeks, a fall in most of a year, a spoken message every few days. */
+/** Chances per day awake: an SOS in about three weeks, a fall in most of a year, a spoken message every few days, an ECG every other day. */
 const chances: readonly { kind: Incident["kind"]; perDay: number }[] = [
   { kind: "sos", perDay: 1 / 20 },
   { kind: "fall", perDay: 1 / 250 },
   { kind: "voice", perDay: 1 / 4 },
+  { kind: "ecg", perDay: 1 / 2 },
 ];
 
 function incidentsOf(person: Person, day: number): Incident[] {

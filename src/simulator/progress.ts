@@ -31,6 +31,8 @@ export interface Summary {
   texts: number;
   voice_sent: number;
   voice_received: number;
+  voice_parts_received: number;
+  ecg_sent: number;
   errors: { refused_logins: number; unreadable_frames: number; connections: Record<string, number> };
 }
 
@@ -51,6 +53,8 @@ export const summarize = (tally: Tally, devices: number, elapsedMs: number): Sum
   texts: tally.texts,
   voice_sent: tally.voiceSent,
   voice_received: tally.voiceReceived,
+  voice_parts_received: tally.voicePartsReceived,
+  ecg_sent: tally.ecgSent,
   errors: {
     refused_logins: tally.refusedLogins,
     unreadable_frames: tally.unreadable,

@@ -1,10 +1,12 @@
 import type { Clock } from "../lib/clock.ts";
 import { type Timings, watchTimings } from "./device-options.ts";
+import type { React } from "./device-protocol.ts";
 import { type FleetMember, makeProtocols } from "./fleet.ts";
 import { makeLinks } from "./link.ts";
 import { Tally } from "./tally.ts";
 import { TimerWheel } from "./timer-wheel.ts";
-import { VirtualDevice, type World } from "./virtual-device.ts";
+import { VirtualDevice } from "./virtual-device.ts";
+import type { World } from "./world.ts";
 
 export interface SimulationOptions {
   fleet: readonly FleetMember[];
@@ -19,6 +21,8 @@ export interface SimulationOptions {
   hasNoise?: boolean;
   connectsPerSecond?: number;
   timings?: Partial<Timings>;
+  /** Devices obey unless this says otherwise; for tests and drills. */
+  react?: React;
 }
 
 export interface Simulation {
@@ -48,6 +52,7 @@ export function startSimulation(options: SimulationOptions): Simulation {
     intervalMs: options.intervalMs,
     hasNoise: options.hasNoise ?? true,
     openLink: makeLinks(options.host, options.port),
+    react: options.react ?? (() => "obey"),
   };
   const protocolOf = makeProtocols();
   const devices = fleet.map((member) => new VirtualDevice(member, protocolOf(member.modelSlug), world));

@@ -12,8 +12,16 @@ export class Tally {
   alarms = 0;
   commands = 0;
   texts = 0;
+  /** Commands that were left without an answer, refused, or done late, because a test wanted it. */
+  defied = 0;
+  settings = 0;
+  rings = 0;
   voiceSent = 0;
   voiceReceived = 0;
+  voicePartsReceived = 0;
+  /** Put together, and no voice. */
+  brokenVoices = 0;
+  ecgSent = 0;
   refusedLogins = 0;
   unreadable = 0;
   /** By cause, as the system calls them. */

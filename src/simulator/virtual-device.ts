@@ -1,33 +1,21 @@
-import { mostStored, type Timings } from "./device-options.ts";
-import type { AlarmKind, DeviceProtocol, Effect, Measurement, Packet, Snapshot, Told } from "./device-protocol.ts";
+import { mostStored } from "./device-options.ts";
+import type { AlarmKind, Command, DeviceProtocol, Effect, Packet, Setting, Snapshot, Told } from "./device-protocol.ts";
+import { makeEcg } from "./ecg.ts";
 import type { FleetMember } from "./fleet.ts";
+import { HealthRoutine } from "./health-routine.ts";
+import { Inbox } from "./inbox.ts";
 import { type Incident, momentAt, nextIncident } from "./life.ts";
-import type { Link, OpenLink } from "./link.ts";
+import type { Link } from "./link.ts";
+import { Orders } from "./orders.ts";
 import { uniform } from "./random.ts";
 import { sightingAt } from "./sighting.ts";
-import type { Tally } from "./tally.ts";
-import type { Sleeper, TimerWheel } from "./timer-wheel.ts";
+import type { Sleeper } from "./timer-wheel.ts";
 import { makeAmr } from "./voice.ts";
-
-/** What all devices of a simulation share. */
-export interface World {
-  nowMs(): number;
-  /** The time in the lives of people; it may pass faster than that on the wire. */
-  lifeMs(nowMs: number): number;
-  /** And back. */
-  wireMs(lifeMs: number): number;
-  wheel: TimerWheel;
-  tally: Tally;
-  timings: Timings;
-  intervalMs: number;
-  hasNoise: boolean;
-  openLink: OpenLink;
-}
+import type { World } from "./world.ts";
 
 type State = "new" | "offline" | "connecting" | "logging_in" | "online" | "closed";
 
 const never = Number.POSITIVE_INFINITY;
-const healthRound: readonly Measurement[] = ["pulse", "pressure", "pulse", "all", "temperature"];
 const reportsPerHealth = 3;
 
 /**
@@ -36,6 +24,9 @@ const reportsPerHealth = 3;
  */
 export class VirtualDevice implements Sleeper {
   readonly member: FleetMember;
+  readonly inbox: Inbox;
+  /** What commands have set, as it came. */
+  readonly settings = new Map<Setting, readonly string[]>();
   dueTick = -1;
   readonly #world: World;
   readonly #protocol: DeviceProtocol;
@@ -51,17 +42,12 @@ export class VirtualDevice implements Sleeper {
   #linkDueMs = never;
   #reportDueMs = never;
   #heartbeatDueMs = never;
-  #healthDueMs = never;
-  #healthEveryMs: number;
-  #temperatureDueMs = never;
-  #temperatureEveryMs = 0;
-  #measureDueMs = never;
-  #measures: Measurement[] = [];
+  readonly #health: HealthRoutine;
+  readonly #orders: Orders;
   #incident: Incident | undefined;
   #incidentDueMs = never;
   #intervalMs: number;
   #trackUntilMs = 0;
-  #rounds = 0;
   #isLowBattery = false;
 
   constructor(member: FleetMember, protocol: DeviceProtocol, world: World) {
@@ -69,7 +55,9 @@ export class VirtualDevice implements Sleeper {
     this.#protocol = protocol;
     this.#world = world;
     this.#intervalMs = world.intervalMs;
-    this.#healthEveryMs = world.intervalMs * reportsPerHealth;
+    this.#health = new HealthRoutine(world.intervalMs * reportsPerHealth);
+    this.inbox = new Inbox(world.tally);
+    this.#orders = new Orders(member, world.react, world.tally);
   }
 
   get isOnline(): boolean {
@@ -90,7 +78,7 @@ export class VirtualDevice implements Sleeper {
     const spreadMs = Math.min(this.#intervalMs, 30_000);
     const { seed } = this.member.person;
     this.#reportDueMs = nowMs + spreadMs * uniform(seed, "first report");
-    this.#healthDueMs = nowMs + this.#healthEveryMs * uniform(seed, "first health");
+    this.#health.start(nowMs, seed);
     this.#findIncident(this.#world.lifeMs(nowMs));
     this.#connect();
   }
@@ -110,6 +98,17 @@ export class VirtualDevice implements Sleeper {
     this.#queue(this.#protocol.voice(this.member, this.#snapshot(), amr));
   }
 
+  /** Half a minute of heartbeats that has just been recorded. False: this model has no sensor for it. */
+  recordEcg(seconds = 30): boolean {
+    const now = this.#snapshot();
+    const ecg = makeEcg(this.member.person.seed, now.life.pulse, now.atMs - seconds * 1000, seconds);
+    const packets = this.#protocol.ecg(this.member, ecg);
+    if (packets.length === 0) return false;
+    this.#world.tally.ecgSent++;
+    this.#queue(packets);
+    return true;
+  }
+
   wake(nowMs: number): void {
     if (this.#state === "closed") return;
     if (nowMs >= this.#linkDueMs) this.#linkIsDue();
@@ -124,7 +123,7 @@ export class VirtualDevice implements Sleeper {
     if (this.#state === "closed") return;
     let dueMs = Math.min(this.#linkDueMs, this.#incidentDueMs, this.#reportDueMs);
     if (this.#state === "online") {
-      dueMs = Math.min(dueMs, this.#heartbeatDueMs, this.#healthDueMs, this.#temperatureDueMs, this.#measureDueMs);
+      dueMs = Math.min(dueMs, this.#heartbeatDueMs, this.#health.dueMs, this.#orders.dueMs);
     }
     if (dueMs < never) this.#world.wheel.schedule(this, dueMs);
   }
@@ -153,26 +152,15 @@ export class VirtualDevice implements Sleeper {
 
   /** What only a connected device does. */
   #speakUp(nowMs: number): void {
-    if (nowMs >= this.#measureDueMs) {
-      for (const what of this.#measures.splice(0)) this.#measure(what);
-      this.#measureDueMs = never;
-    }
-    if (nowMs >= this.#healthDueMs) {
-      this.#measure(healthRound[this.#rounds++ % healthRound.length] as Measurement);
-      this.#healthDueMs = nowMs + this.#healthEveryMs;
-    }
-    if (nowMs >= this.#temperatureDueMs) {
-      this.#measure("temperature");
-      this.#temperatureDueMs = nowMs + this.#temperatureEveryMs;
+    for (let late = this.#orders.takeDue(nowMs); late; late = this.#orders.takeDue(nowMs)) this.#obey(late);
+    if (this.#state !== "online") return;
+    for (const what of this.#health.take(nowMs)) {
+      this.#queue(this.#protocol.readings(this.member, this.#snapshot(), what));
     }
     if (nowMs >= this.#heartbeatDueMs) {
       this.#heartbeatDueMs = nowMs + this.#world.timings.heartbeatMs;
       this.#queue([this.#protocol.heartbeat(this.member, this.#snapshot())]);
     }
-  }
-
-  #measure(what: Measurement): void {
-    this.#queue(this.#protocol.readings(this.member, this.#snapshot(), what));
   }
 
   #findIncident(afterLifeMs: number): void {
@@ -186,7 +174,8 @@ export class VirtualDevice implements Sleeper {
     if (incident.kind === "voice") {
       const { seed } = this.member.person;
       this.say(makeAmr(seed, 1 + 3 * uniform(seed, "spoken", incident.atMs)));
-    } else this.raiseAlarm(incident.kind);
+    } else if (incident.kind === "ecg") this.recordEcg();
+    else this.raiseAlarm(incident.kind);
     this.#findIncident(incident.atMs);
   }
 
@@ -274,6 +263,7 @@ export class VirtualDevice implements Sleeper {
     this.#isAwaiting = false;
     this.#linkDueMs = linkDueMs;
     this.#rest = undefined;
+    this.#orders.forget();
     const link = this.#link;
     this.#link = undefined;
     link?.close();
@@ -300,10 +290,13 @@ export class VirtualDevice implements Sleeper {
         this.#answered(told.answer, told.isRefusal);
         return;
       case "command":
-        tally.commands++;
-        for (const ack of told.acks) this.#link?.write(ack);
-        if (told.effect) this.#apply(told.effect);
+        this.#obey(this.#orders.hear(told, this.#world.nowMs()));
     }
+  }
+
+  #obey({ acks, effect }: Pick<Command, "acks" | "effect">): void {
+    for (const ack of acks) this.#link?.write(ack);
+    if (effect) this.#apply(effect);
   }
 
   #answered(answer: string, isRefusal: boolean): void {
@@ -346,16 +339,16 @@ export class VirtualDevice implements Sleeper {
         this.#reportDueMs = nowMs + this.#intervalMs;
         break;
       case "measure":
-        this.#measures.push(effect.what);
-        this.#measureDueMs = nowMs + timings.measureMs;
+        this.#health.order(effect.what, nowMs + timings.measureMs);
         break;
       case "measure_every":
-        this.#measureEvery(effect.what, effect.minutes * 60_000, nowMs);
+        this.#health.repeat(effect.what, effect.minutes * 60_000, nowMs);
         break;
       case "factory_reset":
         this.#intervalMs = intervalMs;
-        this.#measureEvery("all", intervalMs * reportsPerHealth, nowMs);
-        this.#measureEvery("temperature", 0, nowMs);
+        this.#health.repeat("all", intervalMs * reportsPerHealth, nowMs);
+        this.#health.repeat("temperature", 0, nowMs);
+        this.settings.clear();
         this.#leave("offline", nowMs + timings.restartMs);
         break;
       case "restart":
@@ -366,17 +359,18 @@ export class VirtualDevice implements Sleeper {
         this.#reportDueMs = Math.max(this.#reportDueMs, nowMs + timings.powerOffMs);
         this.#leave("offline", nowMs + timings.powerOffMs);
         break;
+      case "setting":
+        tally.settings++;
+        this.settings.set(effect.name, effect.values);
+        break;
+      case "ring":
+        tally.rings++;
+        break;
       case "text":
-        tally.texts++;
+        this.inbox.text(effect.text);
         break;
       case "voice_part":
-        if (effect.isLast) tally.voiceReceived++;
+        this.inbox.voicePart(effect);
     }
-  }
-
-  #measureEvery(what: "all" | "temperature", everyMs: number, nowMs: number): void {
-    const dueMs = everyMs > 0 ? nowMs + everyMs : never;
-    if (what === "all") [this.#healthEveryMs, this.#healthDueMs] = [everyMs, dueMs];
-    else [this.#temperatureEveryMs, this.#temperatureDueMs] = [everyMs, dueMs];
   }
 }

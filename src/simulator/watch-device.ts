@@ -1,5 +1,7 @@
+import { readUtf16Hex } from "../codecs/iw/iw-text.ts";
 import {
   type AlarmKind,
+  type Command,
   type DeviceProtocol,
   type Effect,
   type Identity,
@@ -23,6 +25,7 @@ export function makeWatchDevice(): DeviceProtocol {
     alarm: (self, now, alarm) => packet(self, `AL,${position(now, 1 << alarmBits[alarm])}`, "AL"),
     readings: (self, now, what) => readings(now, what).map((content) => packet(self, content, null)),
     voice: (self, _, amr) => [packet(self, Buffer.concat([Buffer.from("TK,"), escaped(amr)]), "TK")],
+    ecg: () => [],
     read,
   };
 }
@@ -50,6 +53,21 @@ function escaped(bytes: Buffer): Buffer {
     const code = escapes.get(byte);
     if (code === undefined) out.push(byte);
     else out.push(0x7d, code);
+  }
+  return Buffer.from(out);
+}
+
+const meanings: ReadonlyMap<number, number> = new Map([...escapes].map(([byte, code]) => [code, byte]));
+
+function unescaped(bytes: Buffer): Buffer {
+  const out: number[] = [];
+  for (let at = 0; at < bytes.length; at++) {
+    const meant = bytes[at] === 0x7d ? meanings.get(bytes[at + 1] ?? 0) : undefined;
+    if (meant === undefined) out.push(bytes[at] as number);
+    else {
+      out.push(meant);
+      at++;
+    }
   }
   return Buffer.from(out);
 }
@@ -133,10 +151,21 @@ function understand(self: Identity, text: string): Told {
   if (word === "TK" && (values[0] === "1" || values[0] === "0")) {
     return { kind: "answer", answer: "TK", isRefusal: values[0] === "0" };
   }
-  if (word === "TK") {
-    return { kind: "command", acks: [packet(self, "TK,1", null).bytes], effect: { kind: "voice_part", isLast: true } };
-  }
-  return { kind: "command", acks: [packet(self, word, null).bytes], effect: effectOf(word, values) };
+  if (word === "TK") return voiceFromServer(self, content.slice(comma + 1));
+  const acks = [packet(self, word, null).bytes];
+  return { kind: "command", word: word.toUpperCase(), values, acks, refusals: [], effect: effectOf(word, values) };
+}
+
+function voiceFromServer(self: Identity, content: string): Command {
+  const bytes = unescaped(Buffer.from(content, "latin1"));
+  return {
+    kind: "command",
+    word: "TK",
+    values: [],
+    acks: [packet(self, "TK,1", null).bytes],
+    refusals: [packet(self, "TK,0", null).bytes],
+    effect: { kind: "voice_part", transfer: "TK", total: 1, sequence: 1, bytes },
+  };
 }
 
 function effectOf(word: string, values: readonly string[]): Effect | undefined {
@@ -155,7 +184,19 @@ function effectOf(word: string, values: readonly string[]): Effect | undefined {
     case "FACTORY":
       return { kind: "factory_reset" };
     case "MESSAGE":
-      return { kind: "text" };
+      return { kind: "text", text: readUtf16Hex(values[0] ?? "") ?? "" };
+    case "LZ":
+      return { kind: "setting", name: "timezone", values };
+    case "SOS":
+      return { kind: "setting", name: "sos_numbers", values };
+    case "PHB":
+      return { kind: "setting", name: "contacts", values };
+    case "PHB2":
+      return { kind: "setting", name: "more_contacts", values };
+    case "FALLDOWN":
+      return { kind: "setting", name: "fall_detection", values };
+    case "FIND":
+      return { kind: "ring" };
     case "HRTSTART":
       // 1 is once, 0 is stop, and from 300 on it is a period in seconds.
       if (number === 1) return { kind: "measure", what: "pressure" };

@@ -169,4 +169,60 @@ describe("provisioning a fleet and its people, from outside", { timeout: 120_000
       expect((await api("POST", `/auth/users/${made.body.id}/invite/`)).body).toMatchObject({ already_active: true });
     },
   );
+
+  it.skipIf(!browserPath)(
+    "lets an invited person accept in the browser, once (skipped where no Chromium is installed)",
+    async () => {
+      const shared = await api("POST", `/devices/${uid}/share/`, { email: "hanna@example.org", first_name: "Hanna" });
+      expect(shared.status).toBe(202);
+      const { link } = await mailTo("hanna@example.org");
+      const status = async () =>
+        (await api("GET", `/organizations/invitations/${shared.body.invitation.id}/`)).body.status;
+      const browser = await openBrowser();
+      try {
+        const page = await browser.newPage({ locale: "it-IT" });
+        page.setDefaultTimeout(60_000);
+        const outside: string[] = [];
+        page.on("request", (request) => {
+          if (!request.url().startsWith(service.http)) outside.push(request.url());
+        });
+        const problems: string[] = [];
+        page.on("pageerror", (error) => problems.push(error.message));
+        await page.goto(link.href);
+        expect(await page.locator("#email").inputValue()).toBe("hanna@example.org");
+        expect(await page.locator("#first_name").inputValue()).toBe("Hanna");
+        await page.locator("#password").fill("corta");
+        await page.locator('button[type="submit"]').click();
+        await page.locator("#problem:not(:empty)").waitFor();
+        expect(await status()).toBe(10);
+        await page.locator("#last_name").fill("Verdi");
+        await page.locator("#password").fill("una frase molto lunga");
+        if (process.env.VIGIL_SCREENSHOTS)
+          await page.screenshot({ path: `${process.env.VIGIL_SCREENSHOTS}/accept.png` });
+        await page.locator('button[type="submit"]').click();
+        await page.locator("#done").waitFor();
+        expect(await page.locator("#accept").isVisible()).toBe(false);
+        expect(await status()).toBe(20);
+        await page.goto(link.href);
+        await page.locator("#invalid").waitFor();
+        expect(await page.locator("input").count()).toBe(0);
+        expect({ outside, problems }).toEqual({ outside: [], problems: [] });
+      } finally {
+        await browser.close();
+      }
+      const session = await fetch(`${service.http}/console/api/login/`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ email: "hanna@example.org", password: "una frase molto lunga" }),
+      });
+      expect(session.status).toBe(200);
+      const { access_token } = (await session.json()) as { access_token: string };
+      const seen = await fetch(`${service.http}/api/v1/devices/`, {
+        headers: { authorization: `Bearer ${access_token}` },
+      });
+      expect(((await seen.json()) as { results: { uid: string }[] }).results.map((device) => device.uid)).toEqual([
+        uid,
+      ]);
+    },
+  );
 });

@@ -85,9 +85,8 @@ describe("bad input", () => {
   it("in a query parameter never makes a server error", async () => {
     for (const { method, path, parameters } of operations.filter((operation) => operation.method === "GET")) {
       for (const { name } of parameters.filter((parameter) => parameter.in === "query")) {
-        for (const value of nasty) {
-          await expectClientError(method, `${filled(path, "1")}?${name}=${encodeURIComponentLoosely(value)}`);
-        }
+        const paths = nasty.map((value) => `${filled(path, "1")}?${name}=${encodeURIComponentLoosely(value)}`);
+        await Promise.all(paths.map((one) => expectClientError(method, one)));
       }
     }
   });

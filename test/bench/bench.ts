@@ -2,7 +2,9 @@ import { benchHistory } from "./history.ts";
 import { benchHttp } from "./http.ts";
 import { benchIngest } from "./ingest.ts";
 import { benchLists } from "./lists.ts";
+import { benchReplay } from "./replay.ts";
 import { printReport, type Row } from "./report.ts";
+import { benchRules } from "./rules.ts";
 import { benchWebhooks } from "./webhooks.ts";
 
 /** `npm run bench -- http`: Vigil against the raw limit of the same work, in one run on one machine. */
@@ -12,6 +14,8 @@ const benches: Record<string, () => Promise<Row[]>> = {
   ingest: benchIngest,
   history: benchHistory,
   webhooks: benchWebhooks,
+  rules: benchRules,
+  replay: benchReplay,
 };
 
 const wanted = process.argv.slice(2).filter((argument) => !/^(-|\d)/.test(argument));

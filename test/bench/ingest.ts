@@ -5,10 +5,13 @@ import { createInterface } from "node:readline";
 import { openEmbeddedServer } from "../../src/db/embedded-server.ts";
 import { makeLogger } from "../../src/lib/logger.ts";
 import { withEmbedded } from "../support/embedded-client.ts";
-import { registerFleet } from "../support/fleet.ts";
+import { addIntegrations, registerFleet } from "../support/fleet.ts";
 import { startVigil, tempFolder } from "../support/vigil-process.ts";
 import { median, type Row } from "./report.ts";
 
+/** `--integrations 1` gives the fleet's organization partners that are told everything; `--quick` takes 1,000 devices only. */
+const integrations = Number(process.argv[process.argv.indexOf("--integrations") + 1]) || 0;
+const isQuick = process.argv.includes("--quick");
 const rounds = 3;
 const roundMs = 5000;
 const script = (name: string): string[] => ["--import", "tsx", join(import.meta.dirname, name)];
@@ -80,8 +83,11 @@ export async function benchIngest(): Promise<Row[]> {
   const ours: Target = { port: Number(service.gateway.split(":").at(-1)), pid: service.process.pid as number };
   try {
     await withEmbedded(folder.path, (client) => registerFleet(client, 10_000));
-    const idle = { ours: await idleBytes(ours, 10_000), bare: await idleBytes(bare.target, 10_000) };
-    for (const connections of [1000, 10_000]) {
+    await withEmbedded(folder.path, (client) => addIntegrations(client, integrations));
+    const idle = isQuick
+      ? { ours: 0, bare: 0 }
+      : { ours: await idleBytes(ours, 10_000), bare: await idleBytes(bare.target, 10_000) };
+    for (const connections of isQuick ? [1000] : [1000, 10_000]) {
       const full: Record<"ours" | "bare", number[]> = { ours: [], bare: [] };
       await load(ours, connections, 2000, 0);
       for (let round = 0; round < rounds; round++) {
@@ -89,6 +95,7 @@ export async function benchIngest(): Promise<Row[]> {
         full.bare.push((await load(bare.target, connections, roundMs, 0)).perSecond);
       }
       rows.push(rowOf(`closed loop, ${connections} connections`, "packets/s", full, 0.4));
+      if (isQuick) return rows;
       const rate = Math.round(median(full.ours) / 2);
       const times: Record<"ours" | "bare", number[]> = { ours: [], bare: [] };
       for (let round = 0; round < rounds; round++) {

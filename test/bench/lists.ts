@@ -20,6 +20,22 @@ async function fill(db: Client, organizationId: string, count: number, offset: n
     [organizationId, count, offset],
   );
   await db.query(
+    `insert into device_state (device_id, organization_id, is_online, last_seen_at, last_status)
+     select id, organization_id, hashtext(uid) % 3 = 0, now() - abs(hashtext(uid) % 100000) * interval '1 second',
+       '{"bat":{"value":81,"ts":"2026-03-01T08:15:29.900Z"},"hr":{"value":72,"ts":"2026-03-01T08:10:02.114Z"}}'
+     from devices where organization_id = $1`,
+    [organizationId],
+  );
+  await db.query(
+    `insert into invitations (id, organization_id, email, kind, status, role, first_name, last_name, token_hash,
+       is_partner_link, mailed_at, search, created_at, updated_at, expires_at)
+     select gen_random_uuid(), $1, 'guest-' || ($3::bigint + n) || '@example.org', 'member', 10 + 10 * (n % 4), 10, '', '',
+       sha256(($3::bigint + n)::text::bytea), false, now(), 'guest-' || ($3::bigint + n) || '@example.org',
+       now() - n * interval '1 second', now(), now() + n * interval '1 minute'
+     from generate_series(1, $2::int) n`,
+    [organizationId, count, offset],
+  );
+  await db.query(
     `with people as (
        insert into users (id, email, created_at, updated_at)
        select gen_random_uuid(), 'person-' || ($3::bigint + n) || '@example.org', now(), now() from generate_series(1, $2::int) n
@@ -37,6 +53,14 @@ const lists: Record<string, (size: number) => string> = {
   "devices, filtered by model": () => "/devices/?device_model_slug=watch-generic",
   "devices, search": (size) => `/devices/?search=watch+${size - 1}`,
   "devices, ordered by name": () => "/devices/?ordering=-name",
+  "devices, online": () => "/devices/?is_online=true",
+  "devices, ordered by presence": () => "/devices/?ordering=-is_online",
+  "devices, ordered by last seen": () => "/devices/?ordering=-last_seen_at",
+  "invitations, page 1": () => "/organizations/invitations/",
+  "invitations, pending": () => "/organizations/invitations/?status=10",
+  "invitations, ordered by status": () => "/organizations/invitations/?ordering=status",
+  "invitations, ordered by e-mail": () => "/organizations/invitations/?ordering=email",
+  "invitations, ordered by expiry": () => "/organizations/invitations/?ordering=-expires_at",
   "users, page 1": () => "/auth/users/",
   "users, search": (size) => `/auth/users/?search=person-${size === sizes.small ? 900_500 : 99_500}%40`,
 };
@@ -54,7 +78,20 @@ export async function benchLists(): Promise<Row[]> {
     const tokens: Record<string, string> = {};
     for (const [slug, count] of Object.entries(sizes)) {
       const { id } = await vigilJson<{ id: string }>(
-        ["org", "create", "--name", slug, "--slug", slug, "--per-minute", "1000000000", "--per-hour", "1000000000"],
+        [
+          "org",
+          "create",
+          "--name",
+          slug,
+          "--slug",
+          slug,
+          "--feature",
+          "managed_onboarding",
+          "--per-minute",
+          "1000000000",
+          "--per-hour",
+          "1000000000",
+        ],
         env,
       );
       await fill(db, id, count, slug === "small" ? 900_000 : 0);

@@ -1,7 +1,19 @@
+import { commandFaults } from "./commands.ts";
+import { dayFaults } from "./day.ts";
 import { ingestFaults } from "./ingest.ts";
+import { replayFaults } from "./replay.ts";
 
-/** `npm run faults -- ingest [--rounds 20] [--seed N]`: promises that only a crash can break. */
-const faults: Record<string, (options: FaultOptions) => Promise<boolean>> = { ingest: ingestFaults };
+/**
+ * `npm run faults -- ingest|replay|commands [--rounds 20] [--seed N]`: promises that only a crash can break. `day`: a day of simulated people
+ * against what the fences tell of it.
+ */
+const faults: Record<string, (options: FaultOptions) => Promise<boolean>> = {
+  ingest: ingestFaults,
+  replay: replayFaults,
+  commands: commandFaults,
+  day: dayFaults,
+};
+const usualRounds: Record<string, number> = { day: 1 };
 
 export interface FaultOptions {
   rounds: number;
@@ -21,4 +33,4 @@ if (!run) {
 }
 const seed = option("seed", Math.floor(Math.random() * 1e9));
 console.log(`faults ${name}, seed ${seed}`);
-process.exit((await run({ rounds: option("rounds", 20), seed })) ? 0 : 1);
+process.exit((await run({ rounds: option("rounds", usualRounds[name] ?? 20), seed })) ? 0 : 1);

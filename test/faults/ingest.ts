@@ -4,37 +4,41 @@ import type pg from "pg";
 import { withEmbedded } from "../support/embedded-client.ts";
 import { registerFleet } from "../support/fleet.ts";
 import { type RunningVigil, startVigil, tempFolder } from "../support/vigil-process.ts";
+import { verifyEvents } from "./event-verdict.ts";
 import type { FaultOptions } from "./faults.ts";
 import { NumberedDevice } from "./numbered-device.ts";
+import { makeRandom } from "./random.ts";
+import { fenceIn, WalkingDevice, walkedFence, walkerStart } from "./walking-device.ts";
 
 const devices = 300;
+const walkers = 30;
 const stopSeconds = 30;
-
-/** Repeatable choices; the timing of the machine is not. */
-function makeRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let value = Math.imul(state ^ (state >>> 15), state | 1);
-    value ^= value + Math.imul(value ^ (value >>> 7), value | 61);
-    return ((value ^ (value >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
 
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
 /**
  * Hundreds of devices send numbered packets while the service, or its database, is killed with -9 at random moments; then the
- * database stands still for half a minute. Every acknowledged packet must be there exactly once.
+ * database stands still for half a minute. Every acknowledged packet must be there exactly once, and so must every event: calls
+ * for help, fences that are left and entered, and presence, which must alternate.
  */
 export async function ingestFaults({ rounds, seed }: FaultOptions): Promise<boolean> {
   const random = makeRandom(seed);
   const folder = await tempFolder();
-  const env = { VIGIL_LOG_LEVEL: process.env.VIGIL_LOG_LEVEL ?? "fatal", VIGIL_GATEWAY_HOST: "127.0.0.1" };
+  const env = {
+    VIGIL_LOG_LEVEL: process.env.VIGIL_LOG_LEVEL ?? "fatal",
+    VIGIL_GATEWAY_HOST: "127.0.0.1",
+    VIGIL_OFFLINE_AFTER_SECONDS: "5",
+  };
   let service = await startVigil(["--data-dir", folder.path], env);
   const port = service.gateway.split(":").at(-1) as string;
   const again = (): Promise<RunningVigil> => startVigil(["--data-dir", folder.path, "--gateway-port", port], env);
   const uids = await withEmbedded(folder.path, (client) => registerFleet(client, devices));
+  const walkerUids = await withEmbedded(folder.path, async (client) => {
+    const own = await registerFleet(client, walkers, walkerStart);
+    await fenceIn(client, own, walkedFence);
+    return own;
+  });
+  const walking = walkerUids.map((uid) => new WalkingDevice(uid, () => Number(port)));
   const baseMs = Math.floor(Date.now() / 1000) * 1000 - 20 * 86_400_000;
   const fleet = uids.map((uid, index) => new NumberedDevice(uid, index % 2 === 0, baseMs, () => Number(port), random));
   const total = (): number => fleet.reduce((sum, { acknowledged }) => sum + acknowledged.size, 0);
@@ -52,18 +56,19 @@ export async function ingestFaults({ rounds, seed }: FaultOptions): Promise<bool
       console.log(`  round ${round}: killed the ${isDatabase ? "database" : "service"} at ${total()} acknowledged`);
     }
     const isBounded = await standStill(service, folder.path, total);
-    for (const device of fleet) device.stop();
-    await until("the last packets are settled", () => fleet.every(({ isIdle }) => isIdle));
+    for (const device of [...fleet, ...walking]) device.stop();
+    await until("the last packets are settled", () => [...fleet, ...walking].every(({ isIdle }) => isIdle));
     const verdict = await withEmbedded(folder.path, (client) => verify(client, fleet));
     console.log(
       `  ${total()} acknowledged of ${fleet.reduce((sum, { sent }) => sum + sent, 0)} sent: ${verdict.lost} lost, ${verdict.doubled} doubled`,
     );
-    return verdict.lost === 0 && verdict.doubled === 0 && isBounded;
+    const areEventsRight = await withEmbedded(folder.path, (client) => verifyEvents(client, fleet, walking));
+    return verdict.lost === 0 && verdict.doubled === 0 && areEventsRight && isBounded;
   } catch (error) {
     console.error(service.stderr().slice(-4000));
     throw error;
   } finally {
-    for (const device of fleet) device.close();
+    for (const device of [...fleet, ...walking]) device.close();
     await service.kill("SIGTERM");
     await folder.remove();
   }

@@ -1,5 +1,7 @@
 import { connect, type Socket } from "node:net";
-import { iwHeartbeat, iwLogin, iwPosition } from "../support/fleet.ts";
+import { iwHeartbeat, iwLogin, iwPosition, iwSos } from "../support/fleet.ts";
+
+const dayMs = 86_400_000;
 
 /**
  * A device that numbers its packets and remembers which were acknowledged. With a clock it sends a packet again until it is
@@ -27,9 +29,19 @@ export class NumberedDevice {
     this.#connect();
   }
 
-  /** The time, in whole seconds, that numbers a packet. */
+  /** Every tenth packet of a device with a clock calls for help. */
+  isSos(n: number): boolean {
+    return this.hasClock && n % 10 === 0;
+  }
+
+  /** The time, in whole seconds, that numbers a packet. Alarms are more than a minute apart, so that each one is an event. */
   timeOf(n: number): number {
-    return this.#baseMs + n * 1000;
+    return this.isSos(n) ? this.#baseMs + 2 * dayMs + (n / 10) * 61_000 : this.#baseMs + n * 1000;
+  }
+
+  #frameOf(n: number): string {
+    if (!this.hasClock) return iwHeartbeat(n);
+    return this.isSos(n) ? iwSos(this.timeOf(n)) : iwPosition(this.timeOf(n));
   }
 
   get isIdle(): boolean {
@@ -49,7 +61,7 @@ export class NumberedDevice {
       this.#isIdle = false;
       this.sent++;
       if (!this.hasClock) this.#next++;
-      socket.write(this.hasClock ? iwPosition(this.timeOf(underWay)) : iwHeartbeat(underWay));
+      socket.write(this.#frameOf(underWay));
     };
     socket.on("connect", () => socket.write(iwLogin(this.uid)));
     socket.on("data", (chunk) => {
@@ -57,7 +69,7 @@ export class NumberedDevice {
       for (let end = text.indexOf("#"); end >= 0; end = text.indexOf("#")) {
         const frame = text.slice(0, end);
         text = text.slice(end + 1);
-        if (frame.startsWith("IWBP01") || frame.startsWith("IWBP03")) {
+        if (/^IWBP(01|03|10)/.test(frame)) {
           this.acknowledged.add(underWay);
           if (this.hasClock) this.#next = underWay + 1;
           this.#isIdle = true;

@@ -46,7 +46,7 @@ test.each(["without", "with"])(
     // What the device's memory holds is that of the attempt that was stored.
     tracker.send(2, [{ kind: "alarm", type: "sos", code: "1", deviceTimeMs: null }]);
     await tracker.until("ok 2");
-    expect(await world.db.many`select id from events where device_id = ${id}`).toHaveLength(1);
+    expect(await world.db.many`select id from events where device_id = ${id} and event_type = 10`).toHaveLength(1);
   },
 );
 

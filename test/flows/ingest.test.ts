@@ -25,7 +25,8 @@ async function device() {
 const locations = (id: string) =>
   world.db.many`select * from locations where device_id = ${id} order by ts, received_at`;
 const telemetry = (id: string) => world.db.many`select * from telemetry where device_id = ${id} order by ts`;
-const events = (id: string) => world.db.many`select * from events where device_id = ${id} order by ts, id`;
+const events = (id: string) =>
+  world.db.many`select * from events where device_id = ${id} and event_type not in (60, 70) order by ts, id`;
 const state = (id: string) => world.db.one`select * from device_state where device_id = ${id}`;
 
 test("stores a fix, its readings and the device's state, then answers", async () => {

@@ -4,6 +4,7 @@ import { iwCodec } from "../../src/codecs/iw/iw-codec.ts";
 import type { TrackerMessage } from "../../src/codecs/tracker-message.ts";
 import { watchCodec } from "../../src/codecs/watch/watch-codec.ts";
 import type { DeviceProtocol, Packet, Snapshot } from "../../src/simulator/device-protocol.ts";
+import { makeEcg } from "../../src/simulator/ecg.ts";
 import { makeFleet, rome } from "../../src/simulator/fleet.ts";
 import { makeIwDevice } from "../../src/simulator/iw-device.ts";
 import { momentAt } from "../../src/simulator/life.ts";
@@ -36,7 +37,7 @@ const cases: Case[] = [
     codec: iwCodec(),
     protocol: "iw",
     device: makeIwDevice("B"),
-    traits: { dialect: "B" },
+    traits: { dialect: "B", text_encoding: "gb2312" },
   },
   {
     name: "watch",
@@ -147,6 +148,22 @@ for (const { name, codec, protocol, device, traits } of cases) {
       expect(Buffer.concat(parts.map(({ bytes }) => bytes))).toEqual(amr);
     });
 
+    it("with ECG, part by part, if it has one", () => {
+      const { samples } = makeEcg(1, 70, day, 5);
+      const parts = device
+        .ecg(member, { startMs: day, samplingRateHz: 250, samples })
+        .map((packet) => find(decode(packet), "ecg_part"));
+      if (name !== "iw A") return expect(parts).toEqual([]);
+      expect(parts.map(({ sequence, total }) => [sequence, total])).toEqual([
+        [1, 3],
+        [2, 3],
+        [3, 3],
+      ]);
+      expect(parts[0]).toMatchObject({ deviceTimeMs: day, samplingRateHz: 250, lead: 1, scaleUv: 2.5, gain: 10 });
+      const heard = parts.flatMap((part) => part.samples.map((sample) => sample * part.scaleUv));
+      for (const [index, sample] of samples.entries()) expect(Math.abs(heard[index]! - sample)).toBeLessThan(1.3);
+    });
+
     it("answering commands, voice and texts", () => {
       const commands: [string, Record<string, unknown>][] = [
         ["locate_now", {}],
@@ -192,9 +209,19 @@ for (const { name, codec, protocol, device, traits } of cases) {
       } as const;
       const [frame] = codec.encode(voice, session);
       const { told } = device.read(member, frame!);
-      expect(told).toMatchObject([{ kind: "command", effect: { kind: "voice_part", isLast: true } }]);
-      const ack = told[0]!.kind === "command" ? told[0]!.acks[0]! : Buffer.alloc(0);
-      expect(decode({ bytes: ack, answer: null })).toMatchObject([{ kind: "command_answer", isAccepted: true }]);
+      expect(told).toMatchObject([
+        { kind: "command", effect: { kind: "voice_part", total: 1, sequence: 1, bytes: makeAmr(2, 0.5) } },
+      ]);
+      const [heard] = told;
+      if (heard?.kind !== "command") throw new Error("voice was not heard");
+      const answerOf = (bytes: Buffer) => decode({ bytes, answer: null });
+      expect(answerOf(heard.acks[0]!)).toMatchObject([{ kind: "command_answer", isAccepted: true }]);
+      expect(answerOf(heard.refusals[0]!)).toMatchObject([{ kind: "command_answer", isAccepted: false }]);
+      const [text] = codec.encode(
+        { kind: "text", text: "Come va, 你好?", senderName: "Anna", serial: "123456" },
+        session,
+      );
+      expect(device.read(member, text!).told).toMatchObject([{ effect: { kind: "text", text: "Come va, 你好?" } }]);
     });
   });
 }

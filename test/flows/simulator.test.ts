@@ -194,7 +194,15 @@ describe("a simulated IW watch", () => {
     expect(simulation.tally.texts).toBe(1);
     await expectAnswer("34,IMEI,8,30,1", "IWAP34,123456#");
     expect(device.intervalMs).toBe(30_000);
-    await expectAnswer("12,IMEI,,,", "IWAP12,123456#");
+    expect(device.inbox.lastText).toBe("Hi");
+    await expectAnswer("12,IMEI,112,,", "IWAP12,123456#");
+    await expectAnswer("20,IMEI,0,-3.5", "IWAP20,123456#");
+    await expectAnswer("76,IMEI,1", "IWAP76,123456#");
+    expect(Object.fromEntries(device.settings)).toEqual({
+      sos_numbers: ["112", "", ""],
+      timezone: ["0", "-3.5"],
+      fall_detection: ["1"],
+    });
     for (const [code, logins] of [
       ["18", 2],
       ["31", 3],
@@ -205,7 +213,55 @@ describe("a simulated IW watch", () => {
       await until(() => expect(device.isOnline).toBe(true));
     }
     expect(device.intervalMs).toBe(3_600_000);
-    expect(simulation.tally.errors).toBe(0);
+    expect(device.settings.size).toBe(0);
+    expect(simulation.tally).toMatchObject({ errors: 0, settings: 3 });
+  });
+
+  it("ignores, refuses and delays commands where a test wants it", async () => {
+    const { gateway, simulation } = await open("iw", iwAnswer, {
+      ...quiet,
+      react: ({ word }) =>
+        word === "16"
+          ? "ignore"
+          : word === "33" || word === "28"
+            ? "refuse"
+            : word === "XL"
+              ? { afterMs: 150 }
+              : "obey",
+    });
+    const device = simulation.devices[0]!;
+    const tell = (command: string): void =>
+      gateway.tell(`IWBP${command}#`.replace("IMEI", `${device.member.imei},123456`));
+    await until(() => expect(device.isOnline).toBe(true));
+    tell("16,IMEI");
+    tell("XL,IMEI");
+    tell("33,IMEI,2");
+    tell("28,0041,123456,1,1,6,#!AMR\n");
+    tell("12,IMEI,,,");
+    await until(() => expect(gateway.texts("IWAP49,")).toHaveLength(1));
+    expect(gateway.texts().filter((text) => /^IWAP\w\w,(0041,)?123456/.test(text))).toEqual([
+      "IWAP33,123456,1#",
+      "IWAP28,0041,123456,1,1,0#",
+      "IWAP12,123456#",
+      "IWAPXL,123456#",
+    ]);
+    expect(gateway.texts("IWAP01")).toEqual([]);
+    expect(device.intervalMs).toBe(3_600_000);
+    expect(simulation.tally).toMatchObject({ commands: 5, defied: 4, voiceReceived: 0 });
+  });
+
+  it("records an ECG and sends it part by part, each after the answer to the one before", async () => {
+    const { gateway, simulation } = await open("iw", iwAnswer, { ...quiet, timings: { answerTimeoutMs: 300 } });
+    const device = simulation.devices[0]!;
+    await until(() => expect(device.isOnline).toBe(true));
+    gateway.answer = (text) => (text.startsWith("IWAPHD") ? undefined : iwAnswer(text));
+    expect(device.recordEcg(5)).toBe(true);
+    await until(() => expect(gateway.texts("IWAPHD")).toHaveLength(2));
+    expect(new Set(gateway.texts("IWAPHD")).size).toBe(1);
+    gateway.answer = iwAnswer;
+    await until(() => expect(device.waiting).toBe(0));
+    expect([...new Set(gateway.texts("IWAPHD"))].map((text) => text.split(",")[3])).toEqual(["1", "2", "3"]);
+    expect(summarize(simulation.tally, 1, 1000)).toMatchObject({ ecg_sent: 1, connected: 1 });
   });
 
   it("sends voice part by part, again what was refused, and acknowledges voice", async () => {
@@ -234,7 +290,8 @@ describe("a simulated IW watch", () => {
       gateway.tell(frame.slice(40));
       await until(() => expect(gateway.texts()).toContain(`IWAP28,0041,123456,2,${sequence},1#`));
     }
-    expect(simulation.tally).toMatchObject({ voiceSent: 1, voiceReceived: 1 });
+    expect(simulation.tally).toMatchObject({ voiceSent: 1, voiceReceived: 1, voicePartsReceived: 2 });
+    expect(device.inbox.lastVoice).toEqual(Buffer.concat([piece, piece]));
   });
 
   it("raises alarms, and keeps them while there is no connection", async () => {
@@ -295,7 +352,13 @@ describe("a simulated watch", () => {
     await until(() => expect(contents("oxygen")).toHaveLength(1));
     await told("bodytemp2", "bodytemp2");
     await until(() => expect(contents("btemp2")).toHaveLength(1));
+    await told("LZ,0,+1", "LZ");
+    await told("MESSAGE,00480069", "MESSAGE");
+    await told("FIND", "FIND");
+    expect([device.inbox.lastText, device.settings.get("timezone")]).toEqual(["Hi", ["0", "+1"]]);
+    expect(device.recordEcg()).toBe(false);
     await told("TK,#!AMR\n<\x7d\x02\x7d\x04", "TK,1");
+    expect(device.inbox.lastVoice?.toString("latin1")).toBe("#!AMR\n<[,");
     device.say(makeAmr(5, 1));
     await until(() => expect(device.waiting).toBe(0));
     device.raiseAlarm("fall");

@@ -49,9 +49,16 @@ export const cliActor = (organizationId: string): Actor => ({
   remoteAddr: null,
 });
 
+export interface TestApiOptions {
+  clock?: Clock;
+  routes?: readonly Route[];
+  /** A database that somebody else has made, and drops. */
+  url?: string;
+}
+
 /** The whole HTTP surface on a database of its own. Close it in the same file. */
-export async function openTestApi(options: { clock?: Clock; routes?: readonly Route[] } = {}): Promise<TestApi> {
-  const database = await createTestDatabase();
+export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi> {
+  const database = options.url ? { url: options.url, drop: async () => {} } : await createTestDatabase();
   const clock = options.clock ?? makeClock();
   const log = makeLogger("silent");
   const db = openDatabase({ connection: { connectionString: database.url }, log });
@@ -59,7 +66,7 @@ export async function openTestApi(options: { clock?: Clock; routes?: readonly Ro
   const tokens = new TokenCache(db, listener, clock);
   const rateLimiter = new RateLimiter({ db, clock, listener, log });
   await listener.start();
-  const table = routeTable({ catalog: loadCatalog(), commandAckTimeoutSeconds: 60 });
+  const table = routeTable({ catalog: loadCatalog(), commandAckTimeoutSeconds: 60, commandTtlSeconds: 86_400 });
   const app = buildApp({
     routes: [...table, ...(options.routes ?? [])],
     db,

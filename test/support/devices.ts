@@ -29,7 +29,10 @@ export async function setState(
     select id, organization_id, ${state.isOnline ?? false}, ${state.lastSeenAt}, ${state.statusChangedAt},
       ${state.firmwareVersion}, ${JSON.stringify(state.lastStatus ?? {})},
       ${state.lastLocation ? JSON.stringify(state.lastLocation) : null}
-    from devices where organization_id = ${organizationId} and uid = ${uid} and deleted_at is null`;
+    from devices where organization_id = ${organizationId} and uid = ${uid} and deleted_at is null
+    on conflict (device_id) do update set is_online = excluded.is_online, last_seen_at = excluded.last_seen_at,
+      status_changed_at = excluded.status_changed_at, firmware_version = excluded.firmware_version,
+      last_status = excluded.last_status, last_location = excluded.last_location`;
 }
 
 export async function assign(

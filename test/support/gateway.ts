@@ -6,11 +6,12 @@ import { maintainPartitions } from "../../src/db/partitions.ts";
 import { type DeviceServicesOptions, deviceServices } from "../../src/gateway/device-services.ts";
 import { type Gateway, type GatewayOptions, startGateway } from "../../src/gateway/gateway.ts";
 import type { GatewayLimits } from "../../src/gateway/gateway-limits.ts";
+import { RuleBook } from "../../src/ingest/rule-book.ts";
 import { type Clock, makeClock } from "../../src/lib/clock.ts";
 import { newUuid } from "../../src/lib/ids.ts";
 import { makeLogger } from "../../src/lib/logger.ts";
 import { Metrics } from "../../src/lib/metrics.ts";
-import { loadCatalog } from "../../src/resources/catalog/catalog.ts";
+import { type Catalog, loadCatalog } from "../../src/resources/catalog/catalog.ts";
 import { partitionedTables } from "../../src/service.ts";
 import { createTestDatabase } from "./database.ts";
 import { testCodec } from "./test-codec.ts";
@@ -36,6 +37,7 @@ export interface GatewayWorldOptions {
   url?: string;
   clock?: Clock;
   services?: Partial<DeviceServicesOptions>;
+  catalog?: Catalog;
 }
 
 export interface TestGateway extends Gateway {
@@ -83,7 +85,8 @@ export async function openGatewayWorld(clock: Clock = makeClock()): Promise<Gate
         log,
         metrics,
         listener,
-        catalog: loadCatalog(),
+        catalog: options.catalog ?? loadCatalog(),
+        rules: new RuleBook({ db: own, listener, log, metrics }),
         codecs: options.codecs ?? [testCodec()],
         host: "127.0.0.1",
         port: 0,

@@ -4,15 +4,15 @@ import type { TestApi } from "./api.ts";
 import type { TestDevice } from "./fixtures.ts";
 import type { TestOrganization } from "./world.ts";
 
-const weekly = { by: "time", spanDays: 7, spansBehind: 5, spansAhead: 2 } as const;
+const spans = { by: "time", spanDays: 28, spansBehind: 2, spansAhead: 1 } as const;
 
 /** Room for rows of the last 30 days. */
 export const makeHistoryPartitions = ({ db, clock }: TestApi): Promise<unknown> =>
   maintainPartitions(
     db,
     [
-      { table: "locations", ...weekly },
-      { table: "telemetry", ...weekly },
+      { table: "locations", ...spans },
+      { table: "telemetry", ...spans },
     ],
     clock.nowMs(),
   );

@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { nextLaneId } from "../../src/resources/outbound-events/lane-ids.ts";
+import { makeLaneIds } from "../../src/resources/outbound-events/lane-ids.ts";
 
 /** Fills the log of an integration with many rows, as one transaction of packets would. Returns the ids. */
 export async function fillLog(client: pg.Client, integrationId: string, count: number): Promise<string[]> {
@@ -9,11 +9,13 @@ export async function fillLog(client: pg.Client, integrationId: string, count: n
     "select lane, last_ms, last_seq, push_epoch, organization_id from outbound_lanes where integration_id = $1 for update",
     [integrationId],
   );
-  const position = { lane: Number(rows[0].lane), lastMs: Number(rows[0].last_ms), lastSeq: Number(rows[0].last_seq) };
+  const lastMs = Math.max(Number(rows[0].last_ms), Date.now());
+  const lastSeq = lastMs > Number(rows[0].last_ms) ? 0 : Number(rows[0].last_seq);
+  const nextId = makeLaneIds({ lane: Number(rows[0].lane), lastMs, lastSeq });
   const data = { event_id: "3f0c2a7e-4f0a-4b77-8d0e-0b1a4c1f9e22", message: "x".repeat(380) };
   const device = { uid: "490154203237518", imei: "490154203237518" };
   for (let done = 0; done < count; done += 5000) {
-    const page = Array.from({ length: Math.min(5000, count - done) }, () => nextLaneId(position, Date.now()));
+    const page = Array.from({ length: Math.min(5000, count - done) }, () => nextId().text);
     const bodies = page.map((id) =>
       JSON.stringify({
         id,
@@ -33,8 +35,8 @@ export async function fillLog(client: pg.Client, integrationId: string, count: n
   }
   await client.query("update outbound_lanes set last_ms = $2, last_seq = $3 where integration_id = $1", [
     integrationId,
-    position.lastMs,
-    position.lastSeq,
+    lastMs,
+    lastSeq + count,
   ]);
   await client.query("select pg_notify('vigil_outbound', $1)", [integrationId]);
   await client.query("commit");

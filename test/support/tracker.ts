@@ -1,5 +1,4 @@
 import { connect, type Socket } from "node:net";
-import { vi } from "vitest";
 import type { TrackerMessage } from "../../src/codecs/tracker-message.ts";
 
 /** A device of the test protocol on a real socket. */
@@ -16,6 +15,14 @@ export interface Tracker {
   close(): Promise<void>;
 }
 
+/** Without the test runner, so that scripts can use trackers too. */
+async function waitUntil(condition: () => boolean, timeoutMs: number, failure: () => string): Promise<void> {
+  for (const limitMs = performance.now() + timeoutMs; !condition(); ) {
+    if (performance.now() > limitMs) throw new Error(failure());
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
+
 export async function openTracker(port: number, login?: string): Promise<Tracker> {
   const socket = connect({ host: "127.0.0.1", port });
   const lines: string[] = [];
@@ -27,20 +34,20 @@ export async function openTracker(port: number, login?: string): Promise<Tracker
     send: (n, messages) => tracker.write(`${JSON.stringify({ n, ...(messages ? { messages } : {}) })}\n`),
     write: (text) => void socket.write(text),
     until: (line) =>
-      vi
-        .waitUntil(() => lines.includes(line), { timeout: 10_000, interval: 5 })
-        .then(
-          () => undefined,
-          () => {
-            throw new Error(`no "${line}" among ${JSON.stringify(lines)}, ${tracker.isClosed ? "closed" : "open"}`);
-          },
-        ),
-    untilClosed: async (timeoutMs = 10_000) => {
-      await vi.waitUntil(() => tracker.isClosed, { timeout: timeoutMs, interval: 5 });
-    },
+      waitUntil(
+        () => lines.includes(line),
+        10_000,
+        () => `no "${line}" among ${JSON.stringify(lines)}, ${tracker.isClosed ? "closed" : "open"}`,
+      ),
+    untilClosed: (timeoutMs = 10_000) =>
+      waitUntil(
+        () => tracker.isClosed,
+        timeoutMs,
+        () => "still open",
+      ),
     close: async () => {
       socket.destroy();
-      await vi.waitUntil(() => tracker.isClosed, { interval: 5 });
+      await tracker.untilClosed();
     },
   };
   socket.on("error", () => undefined);

@@ -36,15 +36,21 @@ export interface RunningVigil {
   /** host:port of the device gateway, or off. */
   gateway: string;
   ops: string;
+  /** The whole ready line. */
+  document: Record<string, unknown>;
   process: ChildProcess;
   stderr: () => string;
   kill(signal: NodeJS.Signals): Promise<number | null>;
 }
 
 /** Resolves with the ready line; rejects with what the program said when it ends instead. */
-export function startVigil(args: readonly string[], env: Environment = {}): Promise<RunningVigil> {
+export function startVigil(
+  args: readonly string[],
+  env: Environment = {},
+  command: "start" | "demo" = "start",
+): Promise<RunningVigil> {
   const ports = ["--port", "--ops-port", "--gateway-port"].flatMap((flag) => (args.includes(flag) ? [] : [flag, "0"]));
-  const child = spawn(process.execPath, [bin, "start", "--json", ...ports, ...args], {
+  const child = spawn(process.execPath, [bin, command, "--json", ...ports, ...args], {
     env: environment(env),
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -56,11 +62,13 @@ export function startVigil(args: readonly string[], env: Environment = {}): Prom
   return new Promise((done, fail) => {
     ended.then((code) => fail(new Error(`vigil ended with ${code}: ${stderr}`)));
     createInterface({ input: child.stdout as NodeJS.ReadableStream }).once("line", (line) => {
-      const { http, gateway, ops } = JSON.parse(line) as { http: string; gateway: string; ops: string };
+      const document = JSON.parse(line) as { http: string; gateway: string; ops: string };
+      const { http, gateway, ops } = document;
       done({
         http,
         gateway,
         ops,
+        document,
         process: child,
         stderr: () => stderr,
         kill: (signal) => {

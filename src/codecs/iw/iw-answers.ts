@@ -1,4 +1,4 @@
-import type { Session } from "../codec.ts";
+import type { AwaitedAnswer, Session } from "../codec.ts";
 import type { CommandAnswer } from "../tracker-message.ts";
 import type { IwFrame } from "./iw-fields.ts";
 
@@ -26,6 +26,13 @@ export function isAnswer({ code, body, fields }: IwFrame, session: Session): boo
 /** Enough to be taken for an answer when the code is none that we know. */
 export function startsWithSerial({ fields }: IwFrame): boolean {
   return SERIAL.test(fields[0]?.trim() ?? "");
+}
+
+/** BP and AP of one code belong together; of those we send only BP33 is answered with the value it set. */
+export function answerTo(frame: Buffer): AwaitedAnswer | undefined {
+  const [, code, mode] = /^(?:IW|TRV)BP(\w\w)(?:,\d*,\d*,(\d)#)?/.exec(frame.toString("latin1", 0, 64)) ?? [];
+  if (code === undefined) return undefined;
+  return code === "33" && mode !== undefined ? { word: "AP33", echo: mode } : { word: `AP${code}` };
 }
 
 /** `fields` are those behind the serial: the echo of AP33; total, sequence and result of a voice part in AP28. */

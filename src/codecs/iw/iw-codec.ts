@@ -1,6 +1,6 @@
 import type { Codec, Decoded, DecodedFrame, Session } from "../codec.ts";
 import { makeGbEncoder } from "../gb-text.ts";
-import { isAnswer, readAnswer, startsWithSerial } from "./iw-answers.ts";
+import { answerTo, isAnswer, readAnswer, startsWithSerial } from "./iw-answers.ts";
 import { makeIwEncoder } from "./iw-downlink.ts";
 import { type IwFrame, MalformedFrame } from "./iw-fields.ts";
 import { hasStart, isBlank, lastStartWithin, nextPiece, type Piece } from "./iw-framing.ts";
@@ -10,7 +10,7 @@ import { OTHER_REPORT, REPORTS, replyTo } from "./iw-reports.ts";
 
 /** Health watches of the IW family in dialects A, B and C, and the few frames of TRV units that share their reports. */
 export function iwCodec(): Codec {
-  return { protocol: "iw", recognizes, decode, encode: makeIwEncoder(makeGbEncoder()) };
+  return { protocol: "iw", recognizes, decode, encode: makeIwEncoder(makeGbEncoder()), answerTo };
 }
 
 function recognizes(start: Buffer): boolean | undefined {

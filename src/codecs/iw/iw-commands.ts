@@ -1,5 +1,5 @@
+import { zoneOffsetMinutes } from "../../lib/zone-offset.ts";
 import { type Session, UnsupportedDownlink } from "../codec.ts";
-import { zoneOffsetMinutes } from "../zone-offset.ts";
 import type { Dialect } from "./iw-fields.ts";
 import { nameHex, type Utf16 } from "./iw-text.ts";
 
@@ -74,7 +74,7 @@ function workingMode({ mode, interval_seconds, gps_enabled }: Params): WireComma
 /** The language in front of the zone is a number that only dialect B heeds: 1 is English. */
 function timezone({ timezone, utc_offset_minutes }: Params, { dialect, session }: CommandContext): WireCommand[] {
   const minutes = typeof timezone === "string" ? offsetOf(timezone, session.nowMs) : numeric(utc_offset_minutes);
-  return [["BP20", dialect === "B" ? 1 : 0, minutes / 60]];
+  return [["BP20", dialect === "B" ? 1 : 0, Number((minutes / 60).toFixed(2))]];
 }
 
 function offsetOf(name: string, nowMs: number): number {

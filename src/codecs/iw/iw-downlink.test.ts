@@ -131,6 +131,22 @@ describe("IW commands", () => {
     },
   );
 
+  it.each<[string, Record<string, unknown>, unknown[]]>([
+    ["locate_now", {}, [{ word: "AP16" }]],
+    ["test_heart_rate", {}, [{ word: "APXL" }]],
+    ["set_working_mode", { mode: "power_saving" }, [{ word: "AP33", echo: "2" }]],
+    ["set_working_mode", { mode: "custom", interval_seconds: 60 }, [{ word: "AP34" }]],
+    ["set_fall_detection", { enabled: true }, [{ word: "AP76" }, { word: "AP77" }]],
+    ["send_message", { text: "Ciao" }, [{ word: "AP40" }]],
+  ])("awaits for %s %j the answers %j", (type, params, answers) => {
+    expect(codec.encode(command(type, params), session("A")).map((frame) => codec.answerTo?.(frame))).toEqual(answers);
+  });
+
+  it("writes an odd zone with two decimals", () => {
+    const odd = command("set_timezone", { utc_offset_minutes: 100 });
+    expect(frames(odd, session("A"))).toEqual([to("20", ",0,1.67")]);
+  });
+
   it("sends nothing before a login", () => {
     const before: Session = { nowMs: NOW_MS, device: undefined, memory: new Map() };
     expect(() => frames(command("locate_now"), before)).toThrow(UnsupportedDownlink);

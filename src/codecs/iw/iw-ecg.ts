@@ -1,6 +1,11 @@
 import type { TrackerMessage } from "../tracker-message.ts";
-import { type IwFrame, MalformedFrame, numberOf, wholeNumberOf } from "./iw-fields.ts";
+import { cleanText, type IwFrame, MalformedFrame, numberOf, wholeNumberOf } from "./iw-fields.ts";
 import { utcTimeOf } from "./iw-time.ts";
+
+/** Bounds of what is believed: with frames of 8 KB, a lead has at most 4 MB. */
+const mostParts = 1024;
+const highestLead = 99;
+const [lowestRateHz, highestRateHz] = [1, 10_000];
 
 /**
  * APHD, a part of an ECG: time, total, sequence, gain, point voltage, lead, rate, length, data. No captured frame is known;
@@ -9,19 +14,20 @@ import { utcTimeOf } from "./iw-time.ts";
  */
 export function readEcg({ fields }: IwFrame): TrackerMessage[] {
   const [time = "", total, sequence, gain, pointVoltage, lead, rate, length, data = ""] = fields;
-  const part = { total: wholeNumberOf(total), sequence: wholeNumberOf(sequence) };
+  const part = { total: wholeNumberOf(total), sequence: wholeNumberOf(sequence), lead: wholeNumberOf(lead) };
   if (part.sequence < 1 || part.sequence > part.total) throw new MalformedFrame("bad ECG sequence");
+  if (part.total > mostParts || part.lead > highestLead) throw new MalformedFrame("too large an ECG");
   const samplingRateHz = numberOf(rate) ?? 0;
-  if (samplingRateHz <= 0) throw new MalformedFrame("bad ECG sampling rate");
+  if (samplingRateHz < lowestRateHz || samplingRateHz > highestRateHz)
+    throw new MalformedFrame("bad ECG sampling rate");
   const scale = numberOf(pointVoltage) ?? 0;
   return [
     {
       kind: "ecg_part",
       deviceTimeMs: utcTimeOf(time.trim()),
-      transfer: time.trim().slice(0, 20),
+      transfer: cleanText(time).slice(0, 20),
       ...part,
       samplingRateHz,
-      lead: wholeNumberOf(lead),
       scaleUv: scale > 0 ? scale : 1,
       gain: numberOf(gain) ?? null,
       samples: readSamples(data, wholeNumberOf(length)),

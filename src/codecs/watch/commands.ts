@@ -1,3 +1,4 @@
+import { zoneOffsetMinutes } from "../../lib/zone-offset.ts";
 import { type SessionDevice, UnsupportedDownlink } from "../codec.ts";
 import { utf16BeHex } from "../utf16-text.ts";
 import { joinContent } from "./frame.ts";
@@ -5,14 +6,19 @@ import { joinContent } from "./frame.ts";
 /** The commands of the API as contents of frames. Parameters have been checked against the catalog before. */
 export type Params = Readonly<Record<string, unknown>>;
 
-export function commandContents(type: string, params: Params, device: SessionDevice): Buffer[] {
+interface Context {
+  device: SessionDevice;
+  nowMs: number;
+}
+
+export function commandContents(type: string, params: Params, context: Context): Buffer[] {
   const write = Object.hasOwn(writers, type) ? writers[type] : undefined;
   if (write === undefined) throw new UnsupportedDownlink(`watches know no ${type}`);
-  return write(params, device).map(([word, ...fields]) => joinContent(word, fields));
+  return write(params, context).map(([word, ...fields]) => joinContent(word, fields));
 }
 
 type Line = [word: string, ...fields: string[]];
-type Writer = (params: Params, device: SessionDevice) => Line[];
+type Writer = (params: Params, context: Context) => Line[];
 
 const plain =
   (...line: Line): Writer =>
@@ -23,7 +29,7 @@ const writers: Readonly<Record<string, Writer>> = {
   find_device: plain("FIND"),
   send_message: (params) => [["MESSAGE", utf16BeHex(text(params, "text"))]],
   set_working_mode: (params) => [["UPLOAD", String(modeSeconds(params))]],
-  set_timezone: (params, device) => [["LZ", languageCode(device.locale), offsetHours(params, device)]],
+  set_timezone: (params, { device, nowMs }) => [["LZ", languageCode(device.locale), offsetHours(params, nowMs)]],
   restart: plain("RESET"),
   power_off: plain("POWEROFF"),
   factory_reset: plain("FACTORY"),
@@ -58,10 +64,18 @@ const languageCodes: Readonly<Record<string, string>> = { es: "4", de: "5" };
 const languageCode = (locale: string): string => languageCodes[locale.slice(0, 2).toLowerCase()] ?? "0";
 
 /** Hours with a sign and up to two decimals: `+5.75`. */
-function offsetHours(params: Params, device: SessionDevice): string {
+function offsetHours(params: Params, nowMs: number): string {
   const minutes =
-    params.utc_offset_minutes === undefined ? device.utcOffsetMinutes : number(params, "utc_offset_minutes");
+    params.timezone === undefined ? number(params, "utc_offset_minutes") : offsetOf(text(params, "timezone"), nowMs);
   return `${minutes < 0 ? "-" : "+"}${Number((Math.abs(minutes) / 60).toFixed(2))}`;
+}
+
+function offsetOf(name: string, nowMs: number): number {
+  try {
+    return zoneOffsetMinutes(name, nowMs);
+  } catch (cause) {
+    throw new UnsupportedDownlink(`there is no time zone ${name}`, { cause });
+  }
 }
 
 const contactsPerFrame = 5;

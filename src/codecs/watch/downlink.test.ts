@@ -32,7 +32,6 @@ describe("commands", () => {
     ["set_timezone", { utc_offset_minutes: 345 }, "000A*LZ,0,+5.75"],
     ["set_timezone", { utc_offset_minutes: -210 }, "0009*LZ,0,-3.5"],
     ["set_timezone", { utc_offset_minutes: 0 }, "0007*LZ,0,+0"],
-    ["set_timezone", {}, "0007*LZ,0,+1"],
     ["restart", {}, "0005*RESET"],
     ["power_off", {}, "0008*POWEROFF"],
     ["factory_reset", {}, "0007*FACTORY"],
@@ -67,10 +66,21 @@ describe("commands", () => {
     expect(sent(zone, withDevice({ locale: "en" }))).toEqual(["[3G*5550001234*0007*LZ,0,+2]"]);
   });
 
-  it("uses the device's present offset for a zone by name", () =>
-    expect(
-      sent(command("set_timezone", { timezone: "Asia/Kathmandu" }), withDevice({ utcOffsetMinutes: 345 })),
-    ).toEqual(["[3G*5550001234*000A*LZ,0,+5.75]"]));
+  it("sends a zone by name as its present offset, whatever the zone of the device", () => {
+    const zone = (timezone: string, nowMs: number): string[] =>
+      sent(command("set_timezone", { timezone }), { ...withDevice({ utcOffsetMinutes: 60 }), nowMs });
+    expect(zone("Asia/Kathmandu", Date.UTC(2026, 0, 1))).toEqual(["[3G*5550001234*000A*LZ,0,+5.75]"]);
+    expect(zone("Europe/Rome", Date.UTC(2026, 0, 1))).toEqual(["[3G*5550001234*0007*LZ,0,+1]"]);
+    expect(zone("Europe/Rome", Date.UTC(2026, 6, 1))).toEqual(["[3G*5550001234*0007*LZ,0,+2]"]);
+  });
+
+  it("awaits the word of each frame, in upper case", () => {
+    const words = (downlink: Downlink) =>
+      world.codec.encode(downlink, loggedIn(world)).map((frame) => world.codec.answerTo?.(frame));
+    expect(words(command("test_heart_rate"))).toEqual([{ word: "HRTSTART" }]);
+    expect(words(command("set_contacts", { contacts: contacts(7) }))).toEqual([{ word: "PHB" }, { word: "PHB2" }]);
+    expect(words(command("send_message", { text: "[x,]*" }))).toEqual([{ word: "MESSAGE" }]);
+  });
 
   it("has a frame for every command of the catalog", () => {
     const params = {
@@ -81,6 +91,7 @@ describe("commands", () => {
       contacts: [],
       enabled: true,
       interval_minutes: 5,
+      utc_offset_minutes: 60,
     };
     for (const type of catalog.models.flatMap((model) => model.commands))
       expect(sent(command(type, params))).toHaveLength(1);
@@ -93,6 +104,8 @@ describe("commands", () => {
       command("set_working_mode", { mode: "other" }),
       command("set_working_mode", { mode: "custom" }),
       command("set_contacts"),
+      command("set_timezone"),
+      command("set_timezone", { timezone: "Mars/Base" }),
       command("send_message"),
     ])
       expect(() => sent(downlink)).toThrow(UnsupportedDownlink);

@@ -10,16 +10,16 @@ export function encodeDownlink(downlink: Downlink, session: Session): Buffer[] {
   const maker = session.memory.get("maker") ?? "3G";
   // Makers that count their own frames want a counter in ours, and accept a constant one.
   const index = session.memory.has("index") ? "0001" : undefined;
-  return contentsOf(downlink, device).map((content) => {
+  return contentsOf(downlink, device, session.nowMs).map((content) => {
     if (content.length > longestContent) throw new UnsupportedDownlink("longer than a frame of the watch can be");
     return writeFrame({ maker, id: device.id, index, content });
   });
 }
 
-function contentsOf(downlink: Downlink, device: NonNullable<Session["device"]>): Buffer[] {
+function contentsOf(downlink: Downlink, device: NonNullable<Session["device"]>, nowMs: number): Buffer[] {
   switch (downlink.kind) {
     case "command":
-      return commandContents(downlink.type, downlink.params, device);
+      return commandContents(downlink.type, downlink.params, { device, nowMs });
     case "text":
       return [joinContent("MESSAGE", [utf16BeHex(downlink.text)])];
     case "voice_part":

@@ -266,12 +266,19 @@ describe("health", () => {
     ["TEMP,36.6", readings({ temp: 36.6 })],
     ["btemp2,1,35.29", readings({ temp: 35.29 }, { measure_type: 1 })],
     ["btemp2,0,36.1", readings({ temp: 36.1 }, { measure_type: 0 })],
-    ["bodytemp2,,36.4", readings({ temp: 36.4 })],
-    ["oxygen,0,98", readings({ spo2: 98 }, { measure_type: 0 })],
-    ["oxygen,0,0", readings({ spo2: null }, { measure_type: 0 })],
   ])("reads %s, and answers nothing", (content, vitals) =>
     expect(told(content)).toEqual({ messages: [vitals], replies: [], problem: undefined }),
   );
+
+  it.each<[string, Vitals, string[]]>([
+    ["bodytemp2,,36.4", readings({ temp: 36.4 }), ["", "36.4"]],
+    ["oxygen,0,98", readings({ spo2: 98 }, { measure_type: 0 }), ["0", "98"]],
+    ["oxygen,0,0", readings({ spo2: null }, { measure_type: 0 }), ["0", "0"]],
+  ])("reads %s, which may be all the answer to a request", (content, vitals, fields) => {
+    const word = content.split(",")[0]?.toUpperCase();
+    const echo = { kind: "command_answer", word, serial: null, isAccepted: null, fields };
+    expect(told(content)).toEqual({ messages: [vitals, echo], replies: [], problem: undefined });
+  });
 });
 
 describe("answers of the device", () => {

@@ -42,8 +42,14 @@ export function readUplink({ word, body }: Content, device: SessionDevice): Upli
     if (position === undefined) return { problem: "position without coordinates" };
     return { messages: [position.fix, position.vitals] };
   }
-  return { messages: [readHealth(name, fields) ?? readInfo(name, fields) ?? readEcho(name, fields) ?? signOfLife] };
+  const reading = readHealth(name, fields);
+  const echo = readEcho(name, fields);
+  if (!reading) return { messages: [readInfo(name, fields) ?? echo ?? signOfLife] };
+  return { messages: echo && measuringWords.has(name) ? [reading, echo] : [reading] };
 }
+
+/** Requests that some watches answer with the reading itself, under the same word. */
+const measuringWords: ReadonlySet<string> = new Set(["BODYTEMP2", "OXYGEN"]);
 
 /** With fewer than three values the numbers mean something else, or nothing. */
 function readKeepAlive(fields: readonly string[]): TrackerMessage {

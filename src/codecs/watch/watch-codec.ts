@@ -1,4 +1,4 @@
-import type { Codec, DecodedFrame, DecodeProblem, Session, SessionDevice } from "../codec.ts";
+import type { AwaitedAnswer, Codec, DecodedFrame, DecodeProblem, Session, SessionDevice } from "../codec.ts";
 import { readContent } from "./content.ts";
 import { encodeDownlink } from "./downlink.ts";
 import { type Frame, readHeader, writeFrame } from "./frame.ts";
@@ -13,6 +13,7 @@ export function watchCodec(): Codec {
     recognizes: (start) => startsFrame(start, 0),
     decode,
     encode: encodeDownlink,
+    answerTo,
   };
 }
 
@@ -56,6 +57,13 @@ function readFrame(raw: Buffer): Frame | undefined {
   if (header === undefined) return undefined;
   const { maker, id, index, size } = header;
   return { maker, id, index, content: raw.subarray(size, -1) };
+}
+
+/** The device repeats the word. */
+function answerTo(bytes: Buffer): AwaitedAnswer | undefined {
+  const frame = readFrame(bytes);
+  const word = frame && readContent(frame.content)?.word;
+  return word === undefined ? undefined : { word: word.toUpperCase() };
 }
 
 /** Downlinks begin like the frames of the device. */

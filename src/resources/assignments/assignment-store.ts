@@ -5,6 +5,7 @@ import { newUuid } from "../../lib/ids.ts";
 import { searchText } from "../../lib/search-text.ts";
 import type { Actor } from "../../oauth/actor.ts";
 import { recordAudit } from "../audit/audit-store.ts";
+import { touchRules } from "../rule-versions/rule-version.ts";
 import {
   type AssignmentRole,
   type AssignmentRow,
@@ -123,7 +124,10 @@ export async function assignUser(
   if (!member) throw userNotFound();
   if (await findActiveAssignment(tx, organizationId, deviceId, input.userId)) throw assignmentExists();
   if (input.role === "owner" && (await hasActiveOwner(tx, organizationId, deviceId))) throw ownerExists();
-  return createAssignment(tx, organizationId, { device, member, role: input.role, source: input.source }, actor, now);
+  const { role, source } = input;
+  const assignment = await createAssignment(tx, organizationId, { device, member, role, source }, actor, now);
+  await touchRules(tx, organizationId, { kind: "device", id: deviceId });
+  return assignment;
 }
 
 const hasActiveOwner = async (db: Db, organizationId: string, deviceId: string): Promise<boolean> =>
@@ -149,10 +153,12 @@ export async function unassignUser(
     now,
   );
   if (!closed) throw assignmentNotFound();
-  return getAssignment(tx, organizationId, closed.id);
+  const assignment = await getAssignment(tx, organizationId, closed.id);
+  if (isHolder(closed)) await touchRules(tx, organizationId, { kind: "device", id: closed.device_id });
+  return assignment;
 }
 
-/** For the end of a device's life in this organization. */
+/** For the end of a device's life in this organization; the caller tells that other rules may apply. */
 export async function closeAssignmentsOfDevice(
   tx: Tx,
   organizationId: string,
@@ -163,23 +169,28 @@ export async function closeAssignmentsOfDevice(
   await closeAssignments(tx, organizationId, sql`a.device_id = ${deviceId}`, actor, now);
 }
 
-/** For the end of a membership in this organization. */
+/** For the end of a membership in this organization. The devices to which other rules may apply now, for the caller to tell. */
 export async function closeAssignmentsOfUser(
   tx: Tx,
   organizationId: string,
   userId: string,
   actor: Actor,
   now: Date,
-): Promise<void> {
-  await closeAssignments(tx, organizationId, sql`a.user_id = ${userId}`, actor, now);
+): Promise<string[]> {
+  const closed = await closeAssignments(tx, organizationId, sql`a.user_id = ${userId}`, actor, now);
+  return closed.filter(isHolder).map(({ device_id }) => device_id);
 }
 
 interface ClosedRow {
   id: string;
+  device_id: string;
   email: string;
   uid: string;
   role: number;
 }
+
+/** Rules of a user apply to the devices that the user holds; a viewer only looks. */
+const isHolder = ({ role }: ClosedRow): boolean => role !== assignmentRoles.viewer;
 
 async function closeAssignments(
   tx: Tx,
@@ -194,7 +205,7 @@ async function closeAssignments(
     where a.organization_id = ${organizationId} and a.is_active and ${condition}
       and d.id = a.device_id and d.organization_id = a.organization_id
       and m.user_id = a.user_id and m.organization_id = a.organization_id
-    returning a.id, m.email, d.uid, a.role`);
+    returning a.id, a.device_id, m.email, d.uid, a.role`);
   for (const { id, email, uid, role } of closed) {
     await recordAudit(tx, actor, now, {
       action: "updated",

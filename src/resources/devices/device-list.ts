@@ -5,7 +5,7 @@ import { defineList, type ListQuery } from "../../http/lists.ts";
 import type { Principal } from "../../http/principal.ts";
 import { booleanParam, textsParam } from "../../http/query-params.ts";
 import { type DeviceRow, deviceColumns, deviceTables } from "./device-record.ts";
-import { visibleDevices } from "./device-store.ts";
+import { seesAllDevices, visibleDevices } from "./device-store.ts";
 
 export const deviceList = defineList({
   kind: "page",
@@ -31,7 +31,29 @@ function conditions(principal: Principal, { filters }: DeviceQuery): Sql[] {
   return where;
 }
 
+/**
+ * Presence is in the state rows, which say themselves whether their device lives. Ordering by `last_seen_at` sorts them all: an
+ * index would have to be written by every packet.
+ */
+function presenceSource(principal: Principal, { filters }: DeviceQuery): PageSource["narrow"] {
+  const { is_online, ...others } = filters;
+  if (!seesAllDevices(principal) || Object.values(others).some((value) => value !== undefined)) return undefined;
+  return {
+    from: sql`device_state s`,
+    where: [
+      sql`s.organization_id = ${principal.organization.id} and s.is_live`,
+      ...(is_online === undefined ? [] : [sql`s.is_online = ${is_online}`]),
+    ],
+    ordering: {
+      is_online: { column: sql`s.is_online` },
+      last_seen_at: { column: sql`s.last_seen_at`, nullable: true },
+    },
+    key: sql`s.device_id`,
+  };
+}
+
 export function listDevices(db: Db, principal: Principal, query: DeviceQuery): Promise<ListPage<DeviceRow>> {
+  const narrow = presenceSource(principal, query);
   const source: PageSource = {
     select: deviceColumns,
     from: deviceTables,
@@ -46,6 +68,7 @@ export function listDevices(db: Db, principal: Principal, query: DeviceQuery): P
       created_at: { column: sql`d.created_at` },
     },
     key: sql`d.id`,
+    ...(narrow ? { narrow } : {}),
   };
   return sqlPage<DeviceRow>(db, query, source);
 }

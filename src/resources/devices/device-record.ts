@@ -92,7 +92,7 @@ export interface DeviceRow {
 }
 
 /**
- * Columns and tables of a DeviceRow. A device that was never heard of has no state row. The organization in the join is
+ * Columns and tables of a DeviceRow. The organization in the join is
  * redundant; it lets the planner read the states of one organization alone.
  */
 export const deviceColumns = sql`d.id, d.organization_id, d.uid, d.name, d.device_model_slug, d.protocol_slug, d.terminal_id,

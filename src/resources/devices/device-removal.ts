@@ -3,6 +3,9 @@ import { notFound } from "../../lib/errors.ts";
 import type { Actor } from "../../oauth/actor.ts";
 import { closeAssignmentsOfDevice } from "../assignments/assignment-store.ts";
 import { changesBetween, recordAudit } from "../audit/audit-store.ts";
+import { cancelCommandsOfDevice } from "../commands/command-timeouts.ts";
+import { appendOutbound } from "../outbound-events/outbound-log.ts";
+import { touchRules } from "../rule-versions/rule-version.ts";
 import { dropSession } from "./device-sessions.ts";
 import { lockLiveDevice } from "./device-store.ts";
 import { auditView } from "./device-writes.ts";
@@ -22,9 +25,11 @@ export async function deleteDevice(
     where organization_id = ${organizationId} and id = ${deviceId}`;
   await dropSession(tx, organizationId, deviceId, now);
   await tx.run`
-    update device_state set is_online = false, status_changed_at = ${now}
-    where organization_id = ${organizationId} and device_id = ${deviceId} and is_online`;
+    update device_state set is_live = false, is_online = false,
+      status_changed_at = case when is_online then ${now} else status_changed_at end
+    where organization_id = ${organizationId} and device_id = ${deviceId}`;
   await closeAssignmentsOfDevice(tx, organizationId, deviceId, actor, now);
+  const cancelled = await cancelCommandsOfDevice(tx, organizationId, deviceId, actor, now);
   await recordAudit(tx, actor, now, {
     action: "deleted",
     model: "device",
@@ -32,4 +37,6 @@ export async function deleteDevice(
     objectRepr: device.uid,
     changes: changesBetween(auditView(device), null),
   });
+  await touchRules(tx, organizationId, { kind: "device", id: deviceId });
+  await appendOutbound(tx, cancelled, now.getTime());
 }

@@ -18,10 +18,13 @@ export const findLiveDevice = (db: Db, organizationId: string, uid: string): Pro
     select ${deviceColumns} from ${deviceTables}
     where d.organization_id = ${organizationId} and d.uid = ${uid} and d.deleted_at is null`);
 
+export const seesAllDevices = (principal: Principal): boolean =>
+  principal.kind === "partner" || isAtLeast(principal.person.role, "ADMIN");
+
 /** The live devices a caller may see: those of the organization; of people below ADMIN only the ones assigned to them. */
 export function visibleDevices(principal: Principal): Sql {
   const own = sql`d.organization_id = ${principal.organization.id} and d.deleted_at is null`;
-  if (principal.kind === "partner" || isAtLeast(principal.person.role, "ADMIN")) return own;
+  if (seesAllDevices(principal)) return own;
   return sql`${own} and exists (
     select from assignments a where a.device_id = d.id and a.user_id = ${principal.id} and a.is_active)`;
 }
@@ -82,7 +85,11 @@ export async function insertDevice(
       ${terminalId}, ${keyOf(values, terminalId)}, ${values.phone_number}, ${values.iccid}, ${values.timezone},
       ${values.tags}, ${JSON.stringify(values.metadata)}, ${searchOf(uid, values)}, ${now}, ${now})
     on conflict (uid) where deleted_at is null do nothing`;
-  return inserted === 0 ? undefined : lockLiveDevice(tx, organizationId, id);
+  if (inserted === 0) return undefined;
+  await tx.run`
+    insert into device_state (device_id, organization_id, is_online, last_status)
+    values (${id}, ${organizationId}, false, '{}')`;
+  return lockLiveDevice(tx, organizationId, id);
 }
 
 /** Writes the values to a locked row, live or former, which is live afterwards. A row that has them already is left alone. */
@@ -100,6 +107,11 @@ export async function storeDevice(tx: Tx, before: DeviceRow, values: DeviceValue
       metadata = ${JSON.stringify(values.metadata)}, search = ${searchOf(before.uid, values)}, updated_at = ${now},
       deleted_at = null
     where organization_id = ${before.organization_id} and id = ${before.id}`;
+  if (before.deleted_at !== null) {
+    await tx.run`
+      update device_state set is_live = true
+      where organization_id = ${before.organization_id} and device_id = ${before.id}`;
+  }
   const after = await lockLiveDevice(tx, before.organization_id, before.id);
   if (!after) throw new Error(`device ${before.id} vanished under its lock`);
   return after;

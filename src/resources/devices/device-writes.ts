@@ -3,6 +3,7 @@ import { imeiConflict, notFound, validationError } from "../../lib/errors.ts";
 import type { Actor } from "../../oauth/actor.ts";
 import { changesBetween, recordAudit } from "../audit/audit-store.ts";
 import type { Catalog } from "../catalog/catalog.ts";
+import { touchRules } from "../rule-versions/rule-version.ts";
 import { type DeviceFields, type GivenFields, withDefaults } from "./device-fields.ts";
 import { dropSession } from "./device-sessions.ts";
 import {
@@ -36,7 +37,13 @@ export interface Registered {
 }
 
 /** POST: a new device, an update of the own live one, or the return of one that the organization had deleted. */
-export function registerDevice(tx: Tx, uid: string, write: DeviceWrite): Promise<Registered> {
+export async function registerDevice(tx: Tx, uid: string, write: DeviceWrite): Promise<Registered> {
+  const { isLiveAnew, ...registered } = await register(tx, uid, write);
+  if (isLiveAnew) await touchRules(tx, write.organization.id, { kind: "device", id: registered.device.id });
+  return registered;
+}
+
+function register(tx: Tx, uid: string, write: DeviceWrite): Promise<Registered & { isLiveAnew: boolean }> {
   const { organization, now } = write;
   return settleRaces(tx, async () => {
     const live = await findLiveDeviceAnywhere(tx, uid);
@@ -46,7 +53,7 @@ export function registerDevice(tx: Tx, uid: string, write: DeviceWrite): Promise
       : await lockFormerDevice(tx, organization.id, uid);
     // Deleted between the look and the lock.
     if (live && !before) return undefined;
-    if (before) return { isNew: false, device: await change(tx, before, write, false) };
+    if (before) return { isNew: false, isLiveAnew: !live, device: await change(tx, before, write, false) };
 
     const { device_model_slug } = write.given;
     if (device_model_slug === undefined) throw validationError({ device_model_slug: ["This field is required."] });
@@ -56,7 +63,7 @@ export function registerDevice(tx: Tx, uid: string, write: DeviceWrite): Promise
     const device = await insertDevice(tx, organization.id, uid, values, now);
     if (!device) return undefined;
     await audit(tx, "created", null, device, write);
-    return { isNew: true, device };
+    return { isNew: true, isLiveAnew: true, device };
   });
 }
 

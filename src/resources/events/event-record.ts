@@ -7,10 +7,10 @@ import { type EventTypeName, eventTypes, type Severity, severities } from "./eve
 export const eventTypeNames = Object.keys(eventTypes) as EventTypeName[];
 export const severityNames = Object.keys(severities) as Severity[];
 
-const EventTypeLabel = StringEnum("EventTypeEnum", eventTypeNames);
-const EventSeverity = StringEnum("EventSeverityEnum", severityNames);
+export const EventTypeLabel = StringEnum("EventTypeEnum", eventTypeNames);
+export const EventSeverity = StringEnum("EventSeverityEnum", severityNames);
 
-const EventLocation = Type.Object({
+export const EventLocation = Type.Object({
   lat: Type.Number(),
   lng: Type.Number(),
   accuracy_m: Nullable(Type.Number()),

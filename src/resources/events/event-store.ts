@@ -1,12 +1,11 @@
 import type { Db, Tx } from "../../db/database.ts";
 import { allOf, type Sql, sql } from "../../db/sql.ts";
 import type { Principal } from "../../http/principal.ts";
-import { notFound, roleNotAllowed } from "../../lib/errors.ts";
+import { notFound } from "../../lib/errors.ts";
 import type { Actor } from "../../oauth/actor.ts";
 import { isAtLeast } from "../../oauth/roles.ts";
-import { assignmentRoles } from "../assignments/assignment-record.ts";
-import { findActiveAssignment } from "../assignments/assignment-store.ts";
 import { changesBetween, recordAudit } from "../audit/audit-store.ts";
+import { refuseViewer } from "../devices/operable-device.ts";
 import {
   type EventDetailRow,
   eventDetailColumns,
@@ -40,10 +39,7 @@ export async function getVisibleEvent(db: Db, principal: Principal, id: string):
 /** Who holds a device as viewer looks at its events and does nothing with them. */
 export async function getOperableEvent(db: Db, principal: Principal, id: string): Promise<EventDetailRow> {
   const row = await getVisibleEvent(db, principal, id);
-  if (seesAll(principal)) return row;
-  const held = await findActiveAssignment(db, row.organization_id, row.device_id, principal.id);
-  if (!held) throw notFound();
-  if (held.role === assignmentRoles.viewer) throw roleNotAllowed();
+  await refuseViewer(db, principal, { id: row.device_id, organization_id: row.organization_id });
   return row;
 }
 

@@ -4,6 +4,7 @@ import { sql } from "../../db/sql.ts";
 import type { Actor } from "../../oauth/actor.ts";
 import { announceIdentityChange } from "../../oauth/identity-changes.ts";
 import { changesBetween, recordAudit } from "../audit/audit-store.ts";
+import { touchRules } from "../rule-versions/rule-version.ts";
 import type { Locale, OrganizationFeature } from "./organization-settings.ts";
 
 export interface OrganizationSettings {
@@ -118,5 +119,6 @@ export async function updateOrganization(
     changes,
   });
   await announceIdentityChange(tx);
+  await touchRules(tx, organizationId);
   return after;
 }

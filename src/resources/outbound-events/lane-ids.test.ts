@@ -1,31 +1,46 @@
 import { describe, expect, it } from "vitest";
-import { laneIdAt, nextLaneId, positionOfLaneId } from "./lane-ids.ts";
+import { formatUuid } from "../../lib/ids.ts";
+import { laneIdAt, makeLaneIds, positionOfLaneId, seqsPerMs } from "./lane-ids.ts";
+
+const take = (count: number, lane: number, lastMs: number, lastSeq: number) => {
+  const next = makeLaneIds({ lane, lastMs, lastSeq });
+  return Array.from({ length: count }, () => next());
+};
+const texts = (...args: Parameters<typeof take>) => take(...args).map(({ text }) => text);
 
 describe("ids of a lane", () => {
-  it("rise also when the clock goes back", () => {
-    const position = { lane: 7, lastMs: 0, lastSeq: 0 };
-    const ids = [1000, 1000, 1001, 400, 400, 1001, 1002].map((nowMs) => nextLaneId(position, nowMs));
+  it("rise, each above the position they began at", () => {
+    const ids = [...texts(3, 7, 1000, 0), ...texts(2, 7, 1000, 3), ...texts(1, 7, 1001, 0)];
     expect(ids.toSorted()).toEqual(ids);
-    expect(new Set(ids).size).toBe(ids.length);
+    expect(new Set(ids).size).toBe(6);
   });
 
-  it("rise when the counter leaves its lower bits", () => {
-    const position = { lane: 1, lastMs: 5, lastSeq: 2 ** 22 - 2 };
-    const ids = [5, 5, 5].map((nowMs) => nextLaneId(position, nowMs));
+  it("rise when the counter leaves its lower bits, up to its end", () => {
+    const ids = [...texts(3, 1, 5, 2 ** 22 - 2), ...texts(1, 1, 5, seqsPerMs - 2), ...texts(1, 1, 6, 0)];
     expect(ids.toSorted()).toEqual(ids);
-    expect(ids[1]).toMatch(/^00000000-0005-7001-80/);
+    expect(ids[1]).toBe("00000000-0005-7001-8000-000000000100");
+    expect(ids[3]).toBe("00000000-0005-7fff-bfff-ff0000000100");
+    expect(() => take(1, 1, 5, seqsPerMs - 1)).toThrow(RangeError);
   });
 
   it("are of version 7 and the variant of the RFC, and differ between lanes", () => {
-    const at = (lane: number) => nextLaneId({ lane, lastMs: 0, lastSeq: 0 }, 1_772_352_930_000);
-    expect(at(1)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-    expect(at(1)).not.toBe(at(2));
+    const now = 1_772_352_930_000;
+    const [one, two] = [...texts(1, 1, now, 0), ...texts(1, 2, now, 0)];
+    expect(one).toMatch(/^019ca877-80d0-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(one).not.toBe(two);
+  });
+
+  it("are the same as text and as bytes", () => {
+    for (const seq of [0, 1, 2 ** 22 - 1, 2 ** 30]) {
+      for (const { text, bytes } of take(2, 2 ** 31 - 1, 1_772_352_930_123, seq)) expect(formatUuid(bytes)).toBe(text);
+    }
   });
 
   it("say where they stand", () => {
     for (const lastSeq of [0, 1, 2 ** 22 - 1, 2 ** 22, 2 ** 34 - 1]) {
-      const id = laneIdAt({ lane: 4_000_000_000, lastMs: 1_772_352_930_123, lastSeq });
+      const id = laneIdAt({ lane: 2 ** 31 - 1, lastMs: 1_772_352_930_123, lastSeq });
       expect(positionOfLaneId(id)).toEqual({ ms: 1_772_352_930_123, seq: lastSeq });
+      if (lastSeq > 0) expect(texts(1, 2 ** 31 - 1, 1_772_352_930_123, lastSeq - 1)).toEqual([id]);
     }
   });
 });

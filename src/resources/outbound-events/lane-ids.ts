@@ -1,5 +1,3 @@
-import { formatUuid } from "../../lib/ids.ts";
-
 /** Where the ids of one integration stand. */
 export interface LanePosition {
   lane: number;
@@ -7,32 +5,59 @@ export interface LanePosition {
   lastSeq: number;
 }
 
-/**
- * The next id of a lane: a UUIDv7 whose random part is a counter and the number of the lane. It is above the last one whatever
- * the clock says: a clock that was set back only makes the counter go on in the millisecond of the last id.
- */
-export function nextLaneId(position: LanePosition, nowMs: number): string {
-  if (nowMs > position.lastMs) {
-    position.lastMs = nowMs;
-    position.lastSeq = 0;
-  } else position.lastSeq++;
-  return laneIdAt(position);
+export interface LaneId {
+  text: string;
+  bytes: Buffer;
 }
 
+/** 34 bits of counter: 12 beside the version, 22 beside the variant. */
+export const seqsPerMs = 2 ** 34;
+const lowBits = 2 ** 22;
+
+const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, "0");
+
+/**
+ * The next ids of a lane: UUIDs of version 7 whose random part is a counter and the number of the lane. The millisecond stands
+ * still while they are made; who took the numbers has seen to it that they are above the last ones, whatever the clock says.
+ */
+export function makeLaneIds({ lane, lastMs, lastSeq }: LanePosition): () => LaneId {
+  let seq = lastSeq;
+  let high = -1;
+  let head = "";
+  const time = hex(lastMs, 12);
+  const tail = `${hex(lane, 8)}00`;
+  const template = Buffer.alloc(16);
+  template.writeUIntBE(lastMs, 0, 6);
+  template.writeUInt32BE(lane, 11);
+  return () => {
+    seq++;
+    if (seq >= seqsPerMs) throw new RangeError("the counter of the millisecond is used up");
+    const top = Math.floor(seq / lowBits);
+    if (top !== high) {
+      high = top;
+      template.writeUInt16BE(0x7000 | high, 6);
+      head = `${time.slice(0, 8)}-${time.slice(8)}-7${hex(high, 3)}-`;
+    }
+    const low = 0x800000 + (seq - high * lowBits);
+    const bytes = Buffer.from(template);
+    bytes.writeUIntBE(low, 8, 3);
+    const digits = low.toString(16);
+    return { text: `${head}${digits.slice(0, 4)}-${digits.slice(4)}${tail}`, bytes };
+  };
+}
+
+/** The id of a position. */
 export function laneIdAt({ lane, lastMs, lastSeq }: LanePosition): string {
-  const bytes = Buffer.alloc(16);
-  bytes.writeUIntBE(lastMs, 0, 6);
-  // 34 bits of counter: 12 beside the version, 22 beside the variant.
-  bytes.writeUInt16BE(0x7000 | (Math.floor(lastSeq / 2 ** 22) & 0xfff), 6);
-  bytes.writeUIntBE(0x800000 | (lastSeq % 2 ** 22), 8, 3);
-  bytes.writeUInt32BE(lane, 11);
-  return formatUuid(bytes);
+  const time = hex(lastMs, 12);
+  const top = Math.floor(lastSeq / lowBits);
+  const low = hex(0x800000 + (lastSeq - top * lowBits), 6);
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${hex(top, 3)}-${low.slice(0, 4)}-${low.slice(4)}${hex(lane, 8)}00`;
 }
 
 /** Where in its lane an id stands. */
 export function positionOfLaneId(id: string): { ms: number; seq: number } {
-  const hex = id.replaceAll("-", "");
-  const high = Number.parseInt(hex.slice(13, 16), 16);
-  const low = Number.parseInt(hex.slice(16, 22), 16) % 2 ** 22;
-  return { ms: Number.parseInt(hex.slice(0, 12), 16), seq: high * 2 ** 22 + low };
+  const digits = id.replaceAll("-", "");
+  const top = Number.parseInt(digits.slice(13, 16), 16);
+  const low = Number.parseInt(digits.slice(16, 22), 16) % lowBits;
+  return { ms: Number.parseInt(digits.slice(0, 12), 16), seq: top * lowBits + low };
 }

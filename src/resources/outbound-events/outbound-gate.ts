@@ -1,5 +1,9 @@
 import type { Scope } from "../../oauth/scopes.ts";
-import { type WebhookEventType, webhookEventTypes } from "../organizations/webhook-event-types.ts";
+import {
+  allWebhookEventTypes,
+  type WebhookEventType,
+  webhookEventTypes,
+} from "../organizations/webhook-event-types.ts";
 
 export interface GatedIntegration {
   scopes: readonly Scope[];
@@ -14,3 +18,17 @@ export function isLogged(type: WebhookEventType, integration: GatedIntegration):
   if (type.startsWith("message.") && !integration.messagingEnabled) return false;
   return scopes.every((scope) => integration.scopes.includes(scope));
 }
+
+/**
+ * The types whose rows the integration gets now, by push or replay: those of its list, or all but the additive ones when the
+ * list is empty, as far as scopes and opt-in allow. For replay the scopes are those of the token that are still granted.
+ */
+export const shownTypes = (integration: GatedIntegration): WebhookEventType[] => {
+  const { webhookEventTypes: named } = integration;
+  return allWebhookEventTypes.filter(
+    (type) => (named.length === 0 || named.includes(type)) && isLogged(type, integration),
+  );
+};
+
+/** Types that everybody gets who has the scopes; a log holds little beside them. */
+export const usualTypes = allWebhookEventTypes.filter((type) => !webhookEventTypes[type].additive);

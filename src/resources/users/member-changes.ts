@@ -4,6 +4,7 @@ import type { Actor } from "../../oauth/actor.ts";
 import { type MemberRole, roleLabel, roleNumbers } from "../../oauth/roles.ts";
 import { closeAssignmentsOfUser } from "../assignments/assignment-store.ts";
 import { changesBetween, recordAudit } from "../audit/audit-store.ts";
+import { touchRules } from "../rule-versions/rule-version.ts";
 import { auditViewOfMember, searchOfMember } from "./member-store.ts";
 import { type UserRow, userColumns, userTables } from "./user-record.ts";
 
@@ -81,7 +82,7 @@ export async function closeMember(
   actor: Actor,
   now: Date,
 ): Promise<void> {
-  await closeAssignmentsOfUser(tx, organizationId, before.id, actor, now);
+  const released = await closeAssignmentsOfUser(tx, organizationId, before.id, actor, now);
   await tx.run`
     update memberships set closed_at = ${now}, updated_at = ${now}
     where organization_id = ${organizationId} and user_id = ${before.id}`;
@@ -92,4 +93,7 @@ export async function closeMember(
     objectRepr: before.email,
     changes: changesBetween(auditViewOfMember(before), null),
   });
+  if (released.length > 0) {
+    await touchRules(tx, organizationId, ...released.map((id) => ({ kind: "device", id }) as const));
+  }
 }

@@ -1,0 +1,66 @@
+import type { Client } from "pg";
+import type { Tx } from "../db/database.ts";
+import { formatUuid } from "../lib/ids.ts";
+import { searchText } from "../lib/search-text.ts";
+import { eventTypes } from "../resources/events/event-types.ts";
+import type { WebhookEventType } from "../resources/organizations/webhook-event-types.ts";
+import type { OutboundEntry } from "../resources/outbound-events/outbound-entry.ts";
+import { appendOutbound } from "../resources/outbound-events/outbound-log.ts";
+import type { EventOwner, EventRow } from "./ingest-rows.ts";
+
+/** Names as they are now: a connection may be older than the last change of its device's name. */
+export async function readNames(
+  client: Client,
+  facts: readonly { track: EventOwner }[],
+): Promise<(track: EventOwner) => string> {
+  const { rows } = await client.query<[string, string]>({
+    name: "ingest_names",
+    text: "select id, name from devices where id = any($1::uuid[])",
+    values: [[...new Set(facts.map(({ track }) => track.device.id))]],
+    rowMode: "array",
+  });
+  const names = new Map(rows);
+  return ({ device }) => shownName(names.get(device.id) ?? "", device.uid);
+}
+
+/** What people call a device. */
+export const shownName = (name: string, uid: string): string => (name === "" ? uid : name);
+
+const outboundTypes = new Map<number, WebhookEventType>(
+  Object.values(eventTypes).flatMap(({ number, outboundType }) =>
+    outboundType === null ? [] : [[number, outboundType as WebhookEventType]],
+  ),
+);
+
+function entryOf({ track, typeNumber, tsMs, outbound }: EventRow): OutboundEntry[] {
+  const type = outboundTypes.get(typeNumber);
+  if (type === undefined || outbound === null) return [];
+  const { organizationId, uid } = track.device;
+  return [{ organizationId, type, deviceUid: uid, occurredAtMs: tsMs, data: outbound }];
+}
+
+/** Events that no packet makes, with what partners are told of them. The last writes of a transaction. */
+export async function insertEvents(tx: Tx, events: readonly EventRow[], nowMs: number): Promise<void> {
+  if (events.length === 0) return;
+  const column = <T>(read: (row: EventRow) => T): T[] => events.map(read);
+  await tx.run`
+    insert into events (device_id, id, organization_id, event_type, severity, ts, device_ts, title, message, fence_id,
+      fence_name, threshold_id, metric_key, value, location, data, search, created_at)
+    select device_id, id, organization_id, event_type, severity, ts, device_ts, title, message, fence_id,
+      fence_name, threshold_id, metric_key, value, location::jsonb, data::jsonb, search, created_at
+    from unnest(${column(({ track }) => track.device.id)}::uuid[], ${column(({ id }) => formatUuid(id))}::uuid[],
+      ${column(({ track }) => track.device.organizationId)}::uuid[], ${column((row) => row.typeNumber)}::int2[],
+      ${column((row) => row.severity)}::int2[], ${column((row) => new Date(row.tsMs))}::timestamptz[],
+      ${column((row) => (row.deviceTimeMs === null ? null : new Date(row.deviceTimeMs)))}::timestamptz[],
+      ${column((row) => row.title)}::text[], ${column((row) => row.message)}::text[],
+      ${column((row) => row.fence?.id ?? null)}::uuid[], ${column((row) => row.fence?.name ?? null)}::text[],
+      ${column((row) => row.threshold?.id ?? null)}::uuid[], ${column((row) => row.threshold?.metricKey ?? null)}::text[],
+      ${column((row) => row.threshold?.value ?? null)}::float8[],
+      ${column((row) => row.location && JSON.stringify(row.location))}::text[],
+      ${column((row) => JSON.stringify(row.data))}::text[],
+      ${column((row) => searchText([row.title, row.track.device.uid]))}::text[],
+      ${column((row) => new Date(row.receivedAtMs))}::timestamptz[])
+      as e (device_id, id, organization_id, event_type, severity, ts, device_ts, title, message, fence_id,
+        fence_name, threshold_id, metric_key, value, location, data, search, created_at)`;
+  await appendOutbound(tx, events.flatMap(entryOf), nowMs);
+}

@@ -1,0 +1,91 @@
+import type { Client } from "pg";
+import { CopyRows } from "../db/copy-in.ts";
+import { namedStatement } from "../db/sql.ts";
+import { formatUuid, uuidBytes } from "../lib/ids.ts";
+import { eventTypes } from "../resources/events/event-types.ts";
+import { locationUpdateJson } from "../resources/locations/location-envelope.ts";
+import type { WebhookEventType } from "../resources/organizations/webhook-event-types.ts";
+import { factOf } from "../resources/outbound-events/outbound-entry.ts";
+import { type Lane, reserveLanes } from "../resources/outbound-events/outbound-lanes.ts";
+import { OutboundWriter, outboundChannel } from "../resources/outbound-events/outbound-log.ts";
+import { healthSnapshotJson, isHealthSnapshot } from "../resources/telemetry/health-envelope.ts";
+import type { BatchRows, EventOwner } from "./ingest-rows.ts";
+
+const outboundTypes = new Map<number, WebhookEventType>(
+  Object.values(eventTypes).flatMap(({ number, outboundType }) => (outboundType ? [[number, outboundType]] : [])),
+);
+
+/** What a batch tells partners: rows to copy, and statements that wake who pushes them. */
+export interface BatchOutbound {
+  copy: CopyRows;
+  wakeUps: string[];
+}
+
+/** To be called when all rows of the batch are known, and right before its commit: it locks the lanes of its organizations. */
+export async function outboundOf(client: Client, rows: BatchRows, nowMs: number): Promise<BatchOutbound> {
+  const counts = countsOf(rows);
+  if (counts.size === 0) return { copy: copyOf([]), wakeUps: [] };
+  const locked = await client.query<Lane>(namedStatement("ingest_outbound", reserveLanes(counts, nowMs)));
+  const writer = new OutboundWriter(locked.rows);
+  if (!writer.isIdle) addFacts(writer, rows);
+  // Both values are made by the program, and a text of several statements takes no parameters.
+  const wakeUps = writer.pushed().map((id) => `select pg_notify('${outboundChannel}', '${id}')`);
+  return { copy: copyOf(writer.rows), wakeUps };
+}
+
+/** At most so many rows for each integration of an organization. */
+function countsOf({ locations, telemetry, events, outbound }: BatchRows): Map<string, number> {
+  const counts = new Map<string, number>();
+  const count = (organizationId: string): void => {
+    counts.set(organizationId, (counts.get(organizationId) ?? 0) + 1);
+  };
+  for (const { track, invalidReason } of locations) if (invalidReason === null) count(track.device.organizationId);
+  for (const { track, data } of telemetry) if (isHealthSnapshot(data)) count(track.device.organizationId);
+  for (const { track, outbound: told } of events) if (told !== null) count(track.device.organizationId);
+  for (const { organizationId } of outbound) count(organizationId);
+  return counts;
+}
+
+const headOf = <T extends WebhookEventType>({ device }: EventOwner, type: T, occurredAtMs: number) => ({
+  organizationId: device.organizationId,
+  type,
+  deviceUid: device.uid,
+  occurredAtMs,
+});
+
+function addFacts(writer: OutboundWriter, { locations, telemetry, events, outbound }: BatchRows): void {
+  for (const row of locations) {
+    if (row.invalidReason !== null || !writer.wants(row.track.device.organizationId, "location.update")) continue;
+    const json = locationUpdateJson(row, formatUuid(row.id), "gps", writer.iso);
+    writer.add({ ...headOf(row.track, "location.update", row.tsMs), json });
+  }
+  for (const row of telemetry) {
+    if (!isHealthSnapshot(row.data) || !writer.wants(row.track.device.organizationId, "health.snapshot")) continue;
+    const json = healthSnapshotJson(row, formatUuid(row.id), writer.iso);
+    writer.add({ ...headOf(row.track, "health.snapshot", row.receivedAtMs), json });
+  }
+  for (const { track, typeNumber, tsMs, outbound: data } of events) {
+    const type = outboundTypes.get(typeNumber);
+    if (data !== null && type) writer.add(factOf({ ...headOf(track, type, tsMs), data }));
+  }
+  for (const entry of outbound) writer.add(factOf(entry));
+}
+
+/** A row is somewhat smaller; memory that grows by doubling is copied as often. */
+const rowBytes = 768;
+
+function copyOf(rows: OutboundWriter["rows"]): CopyRows {
+  const columns = "integration_id id organization_id device_uid type occurred_at push_epoch body".split(" ");
+  const copy = new CopyRows("outbound_events", columns, rows.length * rowBytes);
+  const known = new Map<Lane, { integrationId: Buffer; organizationId: Buffer }>();
+  for (const { lane, id, fact, body } of rows) {
+    let bytes = known.get(lane);
+    if (!bytes) {
+      bytes = { integrationId: uuidBytes(lane.integrationId), organizationId: uuidBytes(lane.organizationId) };
+      known.set(lane, bytes);
+    }
+    const writer = copy.row().uuid(bytes.integrationId).uuid(id.bytes).uuid(bytes.organizationId);
+    writer.text(fact.deviceUid).text(fact.type).timestamptz(fact.occurredAtMs).int4(lane.pushEpoch).text(body);
+  }
+  return copy;
+}

@@ -1,0 +1,137 @@
+import type { Client } from "pg";
+import { binaryArray } from "../db/binary-writer.ts";
+import { uuids } from "./batch-store.ts";
+import type { DeviceTrack } from "./device-memory.ts";
+import type { PresenceStep, StateRow } from "./ingest-rows.ts";
+
+/** A packet with which a device went online or offline. */
+export interface PresenceChange extends PresenceStep {
+  track: DeviceTrack;
+  /** When it was the other way round before; null: it had never spoken. */
+  previousMs: number | null;
+}
+
+export interface WrittenStates {
+  /** A newer connection has these devices: the batch must not commit with their packets. */
+  stale: DeviceTrack[];
+  /** Somebody else has moved the rules of these devices: what was evaluated for them does not hold. */
+  moved: DeviceTrack[];
+  changes: PresenceChange[];
+}
+
+type WrittenRow = [device: string, count: string | null, wasOnline: boolean, isOnline: boolean, at: Date, before: Date];
+
+const lastStep = ({ presence }: StateRow): PresenceStep => presence.at(-1) as PresenceStep;
+
+/**
+ * Writes the state rows of devices whose connection is still the newest and whose rules nobody else has moved. Devices come in
+ * the order of their ids, as everywhere, so that two writers cannot deadlock. The answer has one row for the count and one for
+ * each device whose presence has changed, not one for each device: this statement is the dearest of a batch. A change is always
+ * later than the one before, also when the packet had to wait while a sweep found the device silent.
+ */
+export async function updateStates(client: Client, states: readonly StateRow[]): Promise<WrittenStates> {
+  const rows = states.toSorted((a, b) => Buffer.compare(a.track.deviceIdBytes, b.track.deviceIdBytes));
+  const restless = rows.filter(({ presence }) => presence.length > 1);
+  const { rows: answer } = await client.query<WrittenRow>({
+    name: "ingest_states",
+    text: `with written as (
+      insert into device_state as s (device_id, organization_id, session_epoch, rule_version, is_online, last_seen_at,
+        status_changed_at, firmware_version, last_status, last_location)
+      select d, o, e, v, i, t, c, f, j, l from unnest($1::uuid[], $2::uuid[], $3::int8[], $4::int8[], $5::bool[],
+        $6::timestamptz[], $7::timestamptz[], $8::text[], $9::jsonb[], $10::jsonb[]) as n(d, o, e, v, i, t, c, f, j, l)
+      on conflict (device_id) do update set
+        is_online = excluded.is_online,
+        was_online = s.is_online,
+        last_seen_at = excluded.last_seen_at,
+        status_changed_at = case when s.is_online = excluded.is_online then s.status_changed_at
+          else greatest(excluded.status_changed_at, s.status_changed_at + interval '1 ms') end,
+        previous_change_at = case when s.is_online = excluded.is_online then s.previous_change_at
+          else s.status_changed_at end,
+        firmware_version = coalesce(excluded.firmware_version, s.firmware_version),
+        last_status = s.last_status || excluded.last_status,
+        last_location = case when s.last_location is null
+          or (excluded.last_location->>'ts') collate "C" >= (s.last_location->>'ts') collate "C"
+          then coalesce(excluded.last_location, s.last_location) else s.last_location end
+      where s.session_epoch = excluded.session_epoch and s.rule_version = excluded.rule_version
+      returning device_id, was_online, is_online, status_changed_at, previous_change_at)
+      select null, count(*), null, null, null, null from written
+      union all select device_id, null, was_online, is_online, status_changed_at, previous_change_at from written
+      where was_online <> is_online or device_id = any($11::uuid[])`,
+    values: [
+      uuids(rows),
+      binaryArray("uuid", rows, (writer, { track }) => writer.uuid(track.organizationIdBytes)),
+      binaryArray("int8", rows, (writer, { track }) => writer.int8(track.epoch)),
+      binaryArray("int8", rows, (writer, { track }) => writer.int8(track.memory.ruleVersion)),
+      binaryArray("bool", rows, (writer, state) => writer.bool(lastStep(state).isOnline)),
+      binaryArray("timestamptz", rows, (writer, { lastSeenMs }) => writer.timestamptz(lastSeenMs)),
+      binaryArray("timestamptz", rows, (writer, state) => writer.timestamptz(lastStep(state).atMs)),
+      binaryArray("text", rows, (writer, { firmware }) => writer.text(firmware)),
+      binaryArray("jsonb", rows, (writer, { status }) => writer.jsonb(JSON.stringify(status))),
+      binaryArray("jsonb", rows, (writer, { lastLocation }) =>
+        writer.jsonb(lastLocation && JSON.stringify(lastLocation)),
+      ),
+      uuids(restless),
+    ],
+    rowMode: "array",
+  });
+  const [, ...changed] = answer;
+  if (Number(answer[0]?.[1]) < rows.length) return { ...(await findRefused(client, rows)), changes: [] };
+  return { stale: [], moved: [], changes: await changesOf(client, rows, changed) };
+}
+
+async function findRefused(client: Client, rows: readonly StateRow[]): Promise<Pick<WrittenStates, "stale" | "moved">> {
+  const { rows: current } = await client.query<[string, number, number]>({
+    name: "ingest_epochs",
+    text: "select device_id, session_epoch, rule_version from device_state where device_id = any($1::uuid[])",
+    values: [uuids(rows)],
+    rowMode: "array",
+  });
+  const known = new Map(current.map(([id, epoch, version]) => [id, { epoch, version }]));
+  const tracks = rows.map(({ track }) => track);
+  const stale = tracks.filter(({ device, epoch }) => known.get(device.id)?.epoch !== epoch);
+  const moved = tracks.filter(({ device, memory }) => known.get(device.id)?.version !== memory.ruleVersion);
+  return { stale, moved: moved.filter((track) => !stale.includes(track)) };
+}
+
+/** A device that was switched off and on again within the batch is as it was before, and has changed twice. */
+async function changesOf(
+  client: Client,
+  rows: readonly StateRow[],
+  changed: readonly WrittenRow[],
+): Promise<PresenceChange[]> {
+  if (changed.length === 0) return [];
+  const states = new Map(rows.map((state) => [state.track.device.id, state]));
+  const changes: PresenceChange[] = [];
+  const restless: PresenceChange[] = [];
+  for (const [id, , wasOnline, isOnline, at, before] of changed) {
+    const { track, presence } = states.get(id) as StateRow;
+    let isNow = wasOnline;
+    let previousMs = (wasOnline === isOnline ? at : before)?.getTime() ?? null;
+    for (const step of presence) {
+      if (step.isOnline === isNow) continue;
+      const atMs = previousMs === null ? step.atMs : Math.max(step.atMs, previousMs + 1);
+      changes.push({ track, isOnline: step.isOnline, atMs, previousMs });
+      isNow = step.isOnline;
+      previousMs = atMs;
+    }
+    const last = changes.at(-1);
+    if (presence.length > 1 && last?.track === track) restless.push(last);
+  }
+  await writeLast(client, restless);
+  return changes;
+}
+
+async function writeLast(client: Client, changes: readonly PresenceChange[]): Promise<void> {
+  if (changes.length === 0) return;
+  await client.query({
+    name: "ingest_restless",
+    text: `update device_state s set status_changed_at = n.at, previous_change_at = n.before
+      from unnest($1::uuid[], $2::timestamptz[], $3::timestamptz[]) as n(device_id, at, before)
+      where s.device_id = n.device_id`,
+    values: [
+      uuids(changes),
+      binaryArray("timestamptz", changes, (writer, { atMs }) => writer.timestamptz(atMs)),
+      binaryArray("timestamptz", changes, (writer, { previousMs }) => writer.timestamptz(previousMs)),
+    ],
+  });
+}

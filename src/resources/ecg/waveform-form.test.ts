@@ -1,0 +1,44 @@
+import { expect, it } from "vitest";
+import { acceptedForm, acceptsGzip, matchesTag } from "./waveform-form.ts";
+
+it.each([
+  [undefined, "json"],
+  ["", "json"],
+  ["*/*", "json"],
+  ["application/json", "json"],
+  ["text/csv", "csv"],
+  ["TEXT/CSV; charset=utf-8", "csv"],
+  ["application/fhir+json", "fhir"],
+  ["application/fhir+json; fhirVersion=4.0", "fhir"],
+  ["text/csv;q=0.5, application/fhir+json;q=0.9", "fhir"],
+  ["text/csv;q=0.5, application/json", "json"],
+  ["text/csv, */*;q=0.1", "csv"],
+  ["text/csv;q=0.2, */*", "json"],
+  ["text/csv;q=0", "json"],
+  ["text/csv;q=x", "json"],
+  ["application/xml", "json"],
+  ["image/png, text/html", "json"],
+] as const)("reads Accept: %s as %s", (accept, form) => {
+  expect(acceptedForm(accept)).toBe(form);
+});
+
+it.each([
+  [undefined, false],
+  ["gzip", true],
+  ["br, gzip;q=0.5", true],
+  ["gzip;q=0", false],
+  ["identity", false],
+])("gzip with Accept-Encoding: %s is %s", (header, expected) => {
+  expect(acceptsGzip(header)).toBe(expected);
+});
+
+it.each([
+  [undefined, false],
+  ['W/"a"', true],
+  ['"a"', true],
+  ['"b", W/"a"', true],
+  ["*", true],
+  ['"b"', false],
+])("If-None-Match %s matches: %s", (header, expected) => {
+  expect(matchesTag(header, 'W/"a"')).toBe(expected);
+});

@@ -1,0 +1,137 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { Nullable, refTo } from "../../http/schemas.ts";
+import { messageKeyword } from "../../http/validation.ts";
+import { type FieldErrors, validationError } from "../../lib/errors.ts";
+import { type GeofenceSchedule, GeofenceScheduleRequest, readSchedule } from "./fence-schedule.ts";
+import { Center, FenceScope, FenceType } from "./geofence-record.ts";
+
+const longestDwellSeconds = 86_400;
+const largestRadiusM = 50_000;
+
+const name = { minLength: 1, maxLength: 100 };
+const description = { maxLength: 500 };
+const radius = { exclusiveMinimum: 0, maximum: largestRadiusM, description: "Metres." };
+const dwell = Type.Integer({
+  minimum: 1,
+  maximum: longestDwellSeconds,
+  description: "Required when trigger_on_dwell is true.",
+});
+const schedule = { ...GeofenceScheduleRequest, description: "When events are made; null is always." };
+
+/** Writable fields, all of them: POST and PUT. What is left out has its default. */
+const fullFields = {
+  name: Type.String(name),
+  description: Type.Optional(Type.String({ ...description, default: "" })),
+  fence_type: Type.Optional(refTo(FenceType)),
+  center: refTo(Center),
+  radius: Type.Number(radius),
+  trigger_on_enter: Type.Optional(Type.Boolean({ default: true })),
+  trigger_on_exit: Type.Optional(Type.Boolean({ default: true })),
+  trigger_on_dwell: Type.Optional(Type.Boolean({ default: false })),
+  dwell_threshold_seconds: Type.Optional(Nullable({ ...dwell, default: null })),
+  schedule: Type.Optional(Nullable({ ...schedule, default: null })),
+  is_active: Type.Optional(Type.Boolean({ default: true })),
+};
+
+const groupText = '"group" is not available to partners.';
+
+const scope = Type.Unsafe<Static<typeof FenceScope>>({
+  default: "device",
+  description: "What the fence applies to. `group` is refused, `org` needs the feature `geofence_scoping`.",
+  allOf: [refTo(FenceScope), { not: { enum: ["group"] }, [messageKeyword]: groupText }],
+});
+
+export const GeofenceRequest = Type.Object(
+  {
+    ...fullFields,
+    scope: Type.Optional(scope),
+    user: Type.Optional(Nullable(Type.String({ format: "uuid", description: "Of scope user; read back as user_id." }))),
+  },
+  { $id: "GeofenceRequest" },
+);
+export type GeofenceRequest = Static<typeof GeofenceRequest>;
+
+export const GeofenceUpdateRequest = Type.Object(fullFields, { $id: "GeofenceUpdateRequest" });
+
+export const PatchedGeofenceRequest = Type.Object(
+  {
+    name: Type.Optional(Type.String(name)),
+    description: Type.Optional(Type.String(description)),
+    fence_type: Type.Optional(refTo(FenceType)),
+    center: Type.Optional(refTo(Center)),
+    radius: Type.Optional(Type.Number(radius)),
+    trigger_on_enter: Type.Optional(Type.Boolean()),
+    trigger_on_exit: Type.Optional(Type.Boolean()),
+    trigger_on_dwell: Type.Optional(Type.Boolean()),
+    dwell_threshold_seconds: Type.Optional(Nullable(dwell)),
+    schedule: Type.Optional(Nullable(schedule)),
+    is_active: Type.Optional(Type.Boolean()),
+  },
+  { $id: "PatchedGeofenceRequest" },
+);
+export type PatchedGeofenceRequest = Static<typeof PatchedGeofenceRequest>;
+
+export const GeofenceLinkRequest = Type.Object(
+  { device_uids: Type.Array(Type.String({ description: "IMEI" }), { minItems: 1, maxItems: 500 }) },
+  { $id: "GeofenceLinkRequest" },
+);
+
+/** What a caller can write, in its stored form. */
+export interface FenceFields {
+  name: string;
+  description: string;
+  lat: number;
+  lng: number;
+  radius_m: number;
+  trigger_on_enter: boolean;
+  trigger_on_exit: boolean;
+  trigger_on_dwell: boolean;
+  dwell_threshold_seconds: number | null;
+  schedule: GeofenceSchedule | null;
+  is_active: boolean;
+}
+export type GivenFields = Partial<FenceFields>;
+
+const unread = [
+  "name",
+  "description",
+  "trigger_on_enter",
+  "trigger_on_exit",
+  "trigger_on_dwell",
+  "dwell_threshold_seconds",
+  "is_active",
+] as const;
+
+/** The fields a body speaks of; after POST and PUT, whose schemas fill in defaults, all of them. */
+export function readFields(
+  body: PatchedGeofenceRequest,
+  organizationTimezone: string,
+  errors: FieldErrors,
+): GivenFields {
+  const given: GivenFields = {};
+  for (const field of unread) if (body[field] !== undefined) Object.assign(given, { [field]: body[field] });
+  if (body.center) Object.assign(given, { lat: body.center.lat, lng: body.center.lng });
+  if (body.radius !== undefined) given.radius_m = body.radius;
+  if (body.schedule !== undefined) {
+    given.schedule = body.schedule && readSchedule(body.schedule, organizationTimezone, errors);
+  }
+  return given;
+}
+
+/** On what a write leaves, not on what it says. */
+export function checkDwell({ trigger_on_dwell, dwell_threshold_seconds }: FenceFields, errors: FieldErrors): void {
+  if (trigger_on_dwell && dwell_threshold_seconds === null) {
+    errors.non_field_errors = ["dwell_threshold_seconds is required when trigger_on_dwell is true."];
+  }
+}
+
+/** What a new fence applies to. */
+export function checkScope(body: GeofenceRequest, errors: FieldErrors): void {
+  if ("group" in body && body.group !== null) errors.scope = [groupText];
+  if (body.scope === "user" && !body.user) errors.user = ["This field is required when scope is user."];
+  if (body.scope !== "user" && body.user) errors.user = ["This field is only possible when scope is user."];
+}
+
+export function throwErrors(errors: FieldErrors): void {
+  if (Object.keys(errors).length > 0) throw validationError(errors);
+}

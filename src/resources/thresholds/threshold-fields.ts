@@ -1,0 +1,131 @@
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { Nullable, refTo } from "../../http/schemas.ts";
+import { messageKeyword } from "../../http/validation.ts";
+import { type FieldErrors, validationError } from "../../lib/errors.ts";
+import { MetricKey } from "../catalog/catalog-schemas.ts";
+import { overrideModes, parseLabel, thresholdScopes, thresholdSeverities } from "./threshold-labels.ts";
+import type { ThresholdRow } from "./threshold-record.ts";
+
+const longestSeconds = 86_400;
+
+const labelled = (labels: Readonly<Record<string, number>>, more: object = {}) => {
+  const listed = Object.entries(labels).map(([label, number]) => `${label} (${number})`);
+  return Type.Unsafe<number | string>({
+    description: `${listed.join(", ")}. The label in any case, or the number.`,
+    anyOf: [{ type: "integer" }, { type: "string" }],
+    [messageKeyword]: "Expected a label or its number.",
+    ...more,
+  });
+};
+
+const seconds = { minimum: 0, maximum: longestSeconds };
+const bound = Nullable(Type.Number());
+const device = Nullable(Type.String({ description: "IMEI or id of the device; only of scope Device." }));
+const user = Nullable(Type.String({ format: "uuid", description: "Only of scope User." }));
+const withDefault = <T extends TSchema>(schema: T, value: unknown): T => ({ ...schema, default: value });
+
+export const AlertThresholdRequest = Type.Object(
+  {
+    scope: labelled(thresholdScopes),
+    user: Type.Optional(withDefault(user, null)),
+    device: Type.Optional(withDefault(device, null)),
+    metric_key: refTo(MetricKey),
+    low: Type.Optional(withDefault(bound, null)),
+    high: Type.Optional(withDefault(bound, null)),
+    severity: Type.Optional(labelled(thresholdSeverities, { default: "Warning" })),
+    override_mode: Type.Optional(labelled(overrideModes, { default: "Replace" })),
+    is_active: Type.Optional(Type.Boolean({ default: true })),
+    min_duration_seconds: Type.Optional(Type.Integer({ ...seconds, default: 0 })),
+    clear_margin: Type.Optional(Type.Number({ minimum: 0, default: 0 })),
+    cooldown_seconds: Type.Optional(Type.Integer({ ...seconds, default: 300 })),
+  },
+  { $id: "AlertThresholdRequest" },
+);
+
+export const PatchedAlertThresholdRequest = Type.Object(
+  {
+    scope: Type.Optional(labelled(thresholdScopes)),
+    user: Type.Optional(user),
+    device: Type.Optional(device),
+    metric_key: Type.Optional(refTo(MetricKey)),
+    low: Type.Optional(bound),
+    high: Type.Optional(bound),
+    severity: Type.Optional(labelled(thresholdSeverities)),
+    override_mode: Type.Optional(labelled(overrideModes)),
+    is_active: Type.Optional(Type.Boolean()),
+    min_duration_seconds: Type.Optional(Type.Integer(seconds)),
+    clear_margin: Type.Optional(Type.Number({ minimum: 0 })),
+    cooldown_seconds: Type.Optional(Type.Integer(seconds)),
+  },
+  { $id: "PatchedAlertThresholdRequest" },
+);
+export type PatchedAlertThresholdRequest = Static<typeof PatchedAlertThresholdRequest>;
+
+type Stored = Pick<
+  ThresholdRow,
+  | "scope"
+  | "metric_key"
+  | "low"
+  | "high"
+  | "severity"
+  | "override_mode"
+  | "is_active"
+  | "min_duration_seconds"
+  | "clear_margin"
+  | "cooldown_seconds"
+>;
+
+/** What a caller can write, in its stored form; `user` and `device` as they were given. */
+export interface ThresholdFields extends Stored {
+  user: string | null;
+  device: string | null;
+}
+export type GivenFields = Partial<ThresholdFields>;
+
+const unread = [
+  "user",
+  "device",
+  "metric_key",
+  "low",
+  "high",
+  "is_active",
+  "min_duration_seconds",
+  "clear_margin",
+  "cooldown_seconds",
+] as const;
+const enumerations = {
+  scope: thresholdScopes,
+  severity: thresholdSeverities,
+  override_mode: overrideModes,
+} as const;
+
+/** The fields a body speaks of; after POST, whose schema fills in defaults, all of them. */
+export function readFields(body: PatchedAlertThresholdRequest): GivenFields {
+  const errors: FieldErrors = {};
+  const given: GivenFields = {};
+  for (const field of unread) if (body[field] !== undefined) Object.assign(given, { [field]: body[field] });
+  for (const [field, labels] of Object.entries(enumerations)) {
+    const value = body[field as keyof typeof enumerations];
+    if (value === undefined) continue;
+    const number = parseLabel(labels, value);
+    if (number === undefined) errors[field] = [`"${String(value).slice(0, 100)}" is not a valid choice.`];
+    else Object.assign(given, { [field]: number });
+  }
+  if (Object.keys(errors).length > 0) throw validationError(errors);
+  return given;
+}
+
+/** The rules between fields, on what a write leaves and not on what it says. */
+export function ruleErrors({ scope, user, device, low, high }: ThresholdFields): FieldErrors {
+  const errors: FieldErrors = {};
+  const hold = (field: "user" | "device", value: string | null, ofScope: keyof typeof thresholdScopes): void => {
+    const isItsScope = scope === thresholdScopes[ofScope];
+    if (isItsScope && value === null) errors[field] = [`This field is required when scope is ${ofScope}.`];
+    if (!isItsScope && value !== null) errors[field] = [`This field must be null unless scope is ${ofScope}.`];
+  };
+  hold("user", user, "User");
+  hold("device", device, "Device");
+  if (low === null && high === null) errors.non_field_errors = ["At least one of low, high is required."];
+  if (low !== null && high !== null && low > high) errors.low = ["low must be less than or equal to high."];
+  return errors;
+}

@@ -1,0 +1,93 @@
+import type { Db, Tx } from "../../db/database.ts";
+import { violatedConstraint } from "../../db/failures.ts";
+import { allOf, type Sql, sql } from "../../db/sql.ts";
+import type { Principal } from "../../http/principal.ts";
+import { notFound, validationError } from "../../lib/errors.ts";
+import { newUuid } from "../../lib/ids.ts";
+import { isAtLeast } from "../../oauth/roles.ts";
+import { thresholdScopes } from "./threshold-labels.ts";
+import { type ThresholdRow, thresholdColumns, thresholdTables } from "./threshold-record.ts";
+
+/**
+ * Those of the organization. People below ADMIN see the rows of the whole organization, of devices assigned to them, and their
+ * own.
+ */
+export function visibleThresholds(principal: Principal): Sql {
+  const organizationId = principal.organization.id;
+  const own = sql`t.organization_id = ${organizationId} and t.deleted_at is null`;
+  if (principal.kind === "partner" || isAtLeast(principal.person.role, "ADMIN")) return own;
+  const live = sql`r.organization_id = ${organizationId} and r.deleted_at is null`;
+  // Each part has an index; as alternatives of one condition they would be looked for in every row of the organization.
+  return sql`${own} and t.id in (
+    select r.id from alert_thresholds r where ${live} and r.scope = ${thresholdScopes.Organization}
+    union all
+    select r.id from alert_thresholds r where ${live} and r.user_id = ${principal.id}
+    union all
+    select r.id from alert_thresholds r where ${live} and r.device_id in (
+      select a.device_id from assignments a
+      where a.user_id = ${principal.id} and a.organization_id = ${organizationId} and a.is_active))`;
+}
+
+export async function getVisibleThreshold(db: Db, principal: Principal, id: string): Promise<ThresholdRow> {
+  const row = await db.maybeOne<ThresholdRow>(sql`
+    select ${thresholdColumns} from ${thresholdTables}
+    where ${allOf([visibleThresholds(principal), sql`t.id = ${id}`])}`);
+  if (!row) throw notFound();
+  return row;
+}
+
+export async function lockThreshold(tx: Tx, organizationId: string, id: string): Promise<ThresholdRow> {
+  const row = await tx.maybeOne<ThresholdRow>(sql`
+    select ${thresholdColumns} from ${thresholdTables}
+    where t.organization_id = ${organizationId} and t.id = ${id} and t.deleted_at is null for update of t`);
+  if (!row) throw notFound();
+  return row;
+}
+
+/** What a write stores. */
+export type ThresholdValues = Omit<ThresholdRow, "id" | "organization_id" | "device_uid" | "created_at" | "updated_at">;
+
+const targetTaken = () =>
+  validationError({ non_field_errors: ["A threshold for this metric and scope already exists."] });
+
+/** The unique index decides among parallel calls: one stores its row, the others are refused. */
+export async function insertThreshold(
+  tx: Tx,
+  organizationId: string,
+  values: ThresholdValues,
+  now: Date,
+): Promise<ThresholdRow> {
+  const row = await tx.maybeOne<ThresholdRow>(sql`
+    insert into alert_thresholds as t (id, organization_id, scope, user_id, device_id, metric_key, low, high, severity,
+      override_mode, is_active, min_duration_seconds, clear_margin, cooldown_seconds, revision, created_at, updated_at)
+    values (${newUuid()}, ${organizationId}, ${values.scope}, ${values.user_id}, ${values.device_id},
+      ${values.metric_key}, ${values.low}, ${values.high}, ${values.severity}, ${values.override_mode},
+      ${values.is_active}, ${values.min_duration_seconds}, ${values.clear_margin}, ${values.cooldown_seconds}, 1,
+      ${now}, ${now})
+    on conflict do nothing
+    returning ${thresholdColumns}`);
+  if (!row) throw targetTaken();
+  return row;
+}
+
+/** Takes the threshold as it was locked. */
+export async function storeThreshold(
+  tx: Tx,
+  before: ThresholdRow,
+  values: ThresholdValues,
+  now: Date,
+): Promise<ThresholdRow> {
+  try {
+    return await tx.one<ThresholdRow>(sql`
+      update alert_thresholds t set scope = ${values.scope}, user_id = ${values.user_id}, device_id = ${values.device_id},
+        metric_key = ${values.metric_key}, low = ${values.low}, high = ${values.high}, severity = ${values.severity},
+        override_mode = ${values.override_mode}, is_active = ${values.is_active},
+        min_duration_seconds = ${values.min_duration_seconds}, clear_margin = ${values.clear_margin},
+        cooldown_seconds = ${values.cooldown_seconds}, revision = revision + 1, updated_at = ${now}
+      where t.organization_id = ${before.organization_id} and t.id = ${before.id}
+      returning ${thresholdColumns}`);
+  } catch (error) {
+    if (violatedConstraint(error) === "alert_thresholds_target") throw targetTaken();
+    throw error;
+  }
+}

@@ -1,0 +1,113 @@
+import type { Tx } from "../../db/database.ts";
+import { validationError } from "../../lib/errors.ts";
+import type { Actor } from "../../oauth/actor.ts";
+import { changesBetween, recordAudit } from "../audit/audit-store.ts";
+import { touchRules } from "../rule-versions/rule-version.ts";
+import { type GivenFields, ruleErrors, type ThresholdFields } from "./threshold-fields.ts";
+import { type ThresholdRow, toThreshold } from "./threshold-record.ts";
+import { insertThreshold, lockThreshold, storeThreshold, type ThresholdValues } from "./threshold-store.ts";
+import { resolveTarget } from "./threshold-target.ts";
+
+export interface ThresholdWriter {
+  organizationId: string;
+  actor: Actor;
+  now: Date;
+}
+
+export async function createThreshold(
+  tx: Tx,
+  { organizationId, actor, now }: ThresholdWriter,
+  fields: ThresholdFields,
+): Promise<ThresholdRow> {
+  const values = await valuesOf(tx, organizationId, fields, undefined);
+  const row = await insertThreshold(tx, organizationId, values, now);
+  await recordAudit(tx, actor, now, {
+    action: "created",
+    ...auditedThreshold(row),
+    changes: changesBetween(null, auditView(row)),
+  });
+  await touchRules(tx, organizationId, { kind: "threshold", id: row.id });
+  return row;
+}
+
+export interface ThresholdChange {
+  given: GivenFields;
+  /** Refuses what the caller may not change, once the record is locked. */
+  approve(before: ThresholdRow): void;
+}
+
+/** A change to the same values writes nothing: a breach of the rule goes on. */
+export async function updateThreshold(
+  tx: Tx,
+  { organizationId, actor, now }: ThresholdWriter,
+  id: string,
+  { given, approve }: ThresholdChange,
+): Promise<ThresholdRow> {
+  const before = await lockThreshold(tx, organizationId, id);
+  approve(before);
+  const fields = { ...before, user: before.user_id, device: before.device_id, ...given };
+  const values = await valuesOf(tx, organizationId, fields, before);
+  if ((Object.keys(values) as (keyof ThresholdValues)[]).every((field) => values[field] === before[field]))
+    return before;
+  const after = await storeThreshold(tx, before, values, now);
+  await recordAudit(tx, actor, now, {
+    action: "updated",
+    ...auditedThreshold(after),
+    changes: changesBetween(auditView(before), auditView(after)),
+  });
+  await touchRules(tx, organizationId, { kind: "threshold", id });
+  return after;
+}
+
+/** Soft: events of the past still name the threshold. */
+export async function deleteThreshold(
+  tx: Tx,
+  { organizationId, actor, now }: ThresholdWriter,
+  id: string,
+): Promise<void> {
+  const row = await lockThreshold(tx, organizationId, id);
+  await tx.run`
+    update alert_thresholds set deleted_at = ${now}, updated_at = ${now}
+    where organization_id = ${organizationId} and id = ${id}`;
+  await recordAudit(tx, actor, now, {
+    action: "deleted",
+    ...auditedThreshold(row),
+    changes: changesBetween(auditView(row), null),
+  });
+  await touchRules(tx, organizationId, { kind: "threshold", id });
+}
+
+async function valuesOf(
+  tx: Tx,
+  organizationId: string,
+  fields: ThresholdFields,
+  before: ThresholdRow | undefined,
+): Promise<ThresholdValues> {
+  const errors = ruleErrors(fields);
+  if (Object.keys(errors).length > 0) throw validationError(errors);
+  const { scope, metric_key, low, high, severity, override_mode, is_active } = fields;
+  const { min_duration_seconds, clear_margin, cooldown_seconds } = fields;
+  return {
+    ...(await resolveTarget(tx, organizationId, fields, before)),
+    scope,
+    metric_key,
+    low,
+    high,
+    severity,
+    override_mode,
+    is_active,
+    min_duration_seconds,
+    clear_margin,
+    cooldown_seconds,
+  };
+}
+
+const auditedThreshold = (row: ThresholdRow) => {
+  const { metric_key, scope } = toThreshold(row);
+  return { model: "alertthreshold", objectPk: row.id, objectRepr: `${metric_key} (${scope})` } as const;
+};
+
+const auditView = (row: ThresholdRow): Record<string, unknown> => {
+  const { id: _id, scope_value: _value, created_at: _created, updated_at: _updated, ...fields } = toThreshold(row);
+  return fields;
+};

@@ -1,0 +1,129 @@
+/**
+ * All fences of one device. A state is kept only where it says something: of fences that the device is inside of, of changes that
+ * wait for their confirmation, of sides that no fix has settled, and of the few fences that are its own (linked, or of its user).
+ * A fence of the whole organization without a state has the device outside, or has not seen it yet. Which of the two, `heard`
+ * tells: a fix counts for the fence if it was evaluated with rules that had the fence, and was not less exact than its radius.
+ * Had it been inside or in the band, it would have left a state; so the device is outside and its next entry is an event.
+ */
+import type { Point } from "../lib/geo.ts";
+import {
+  evaluateFix,
+  evaluateTimer,
+  type Fence,
+  type FenceContext,
+  type FenceFact,
+  type FenceFix,
+  type FenceState,
+  nextDueMs,
+} from "./fence.ts";
+import type { ScheduleCheck } from "./fence-schedule.ts";
+import { isLate } from "./lateness.ts";
+
+/** A fix that was evaluated: with which version of the rules, how exact. */
+export interface Heard {
+  version: number;
+  accuracyM: number;
+}
+
+/** Plain JSON; every field is always there. */
+export interface DeviceFences {
+  /** The last evaluated fix. */
+  last: (Point & { tsMs: number }) | null;
+  /** Only fixes that no other matches in both. The same object comes back when nothing has changed. */
+  heard: readonly Heard[];
+  /** By the id of the fence. The object of a state is the same when it has not changed. */
+  states: Readonly<Record<string, FenceState>>;
+}
+
+export const noFences: DeviceFences = { last: null, heard: [], states: {} };
+
+/** The effective fences of the device (fence-index.ts). */
+export interface FenceSource {
+  /** Those that could be inside or in the band at this place, and all that are the device's own. */
+  near(place: Point): readonly Fence[];
+  /** Undefined: the fence no longer applies to the device. */
+  find(fenceId: string): Fence | undefined;
+  /** The rule version these fences have. */
+  version: number;
+}
+
+export interface DeviceOutcome {
+  device: DeviceFences;
+  facts: FenceFact[];
+}
+
+const mostHeard = 8;
+
+/** A valid fix. One that is older than the last evaluated, or late, leaves everything as it is. */
+export function evaluateDeviceFix(
+  device: DeviceFences,
+  fences: FenceSource,
+  fix: FenceFix,
+  nowMs: number,
+  isScheduled: ScheduleCheck,
+): DeviceOutcome {
+  const { last } = device;
+  if (isLate(fix.tsMs, fix.receivedAtMs) || (last !== null && fix.tsMs < last.tsMs)) return { device, facts: [] };
+  const states: Record<string, FenceState> = {};
+  const facts: FenceFact[] = [];
+  const context = { previousFix: last, nowMs, isScheduled };
+  const evaluated = new Set<string>();
+  for (const fence of effective(device, fences, fix)) {
+    if (evaluated.has(fence.id)) continue;
+    evaluated.add(fence.id);
+    const known: FenceContext = { ...context, isKnownOutside: isKnownOutside(device.heard, fence) };
+    const outcome = evaluateFix(device.states[fence.id], fence, fix, known);
+    facts.push(...outcome.facts);
+    if (outcome.state && isWorthKeeping(outcome.state, fence)) states[fence.id] = outcome.state;
+  }
+  const { lat, lng, tsMs, accuracyM } = fix;
+  const heard = withHeard(device.heard, { version: fences.version, accuracyM: accuracyM ?? 0 });
+  return { device: { last: { lat, lng, tsMs }, heard, states }, facts };
+}
+
+/** One state whose time has come; undefined as the next state: it need not be kept. */
+export function evaluateDeviceTimer(
+  state: FenceState,
+  fence: Fence | undefined,
+  nowMs: number,
+  isScheduled: ScheduleCheck,
+): { state: FenceState | undefined; facts: FenceFact[] } {
+  if (fence === undefined || fence.revision !== state.revision) return { state: undefined, facts: [] };
+  const outcome = evaluateTimer(state, fence, nowMs, isScheduled);
+  return isWorthKeeping(outcome.state, fence) ? outcome : { state: undefined, facts: outcome.facts };
+}
+
+/** When the first of the device's timers is due; null: none. */
+export function nextDeviceDueMs({ states }: DeviceFences, fences: FenceSource): number | null {
+  let earliestMs: number | null = null;
+  for (const [id, state] of Object.entries(states)) {
+    const fence = fences.find(id);
+    const dueMs = fence === undefined ? null : nextDueMs(state, fence);
+    if (dueMs !== null && (earliestMs === null || dueMs < earliestMs)) earliestMs = dueMs;
+  }
+  return earliestMs;
+}
+
+/** Also those that are far away, where a state waits to be told so. */
+function* effective(device: DeviceFences, fences: FenceSource, fix: FenceFix): Generator<Fence> {
+  yield* fences.near(fix);
+  for (const id of Object.keys(device.states)) {
+    const fence = fences.find(id);
+    if (fence) yield fence;
+  }
+}
+
+const isWorthKeeping = ({ side, pending }: FenceState, { scope }: Fence): boolean =>
+  scope !== "org" || side !== "outside" || pending !== null;
+
+const isKnownOutside = (heard: readonly Heard[], { scope, radiusM, sinceVersion }: Fence): boolean =>
+  scope === "org" && heard.some(({ version, accuracyM }) => accuracyM <= radiusM && version >= sinceVersion);
+
+function withHeard(heard: readonly Heard[], fresh: Heard): readonly Heard[] {
+  const saysAsMuch = (one: Heard, as: Heard) => one.version >= as.version && one.accuracyM <= as.accuracyM;
+  if (heard.some((one) => saysAsMuch(one, fresh))) return heard;
+  const kept = heard.filter((one) => !saysAsMuch(fresh, one));
+  // Longer lists are of devices whose fixes become worse with every change of a fence. The first entry is the most exact: it stays.
+  if (kept.length >= mostHeard) kept.splice(1, 1);
+  return [...kept, fresh];
+}

@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Alarm } from "../../src/codecs/tracker-message.ts";
+import { makeManualClock } from "../../src/lib/clock.ts";
+import { imeis } from "../support/devices.ts";
+import { type GatewayWorld, gpsFix, openGatewayWorld, type TestGateway, vitals } from "../support/gateway.ts";
+import { type Rules, rulesOf } from "../support/live-rules.ts";
+import type { Tracker } from "../support/tracker.ts";
+
+const clock = makeManualClock(new Date("2026-03-02T08:15:30.000Z"));
+const nextImei = imeis();
+let world: GatewayWorld;
+let gateway: TestGateway;
+let rules: Rules;
+let packets = 0;
+
+beforeAll(async () => {
+  world = await openGatewayWorld(clock);
+  gateway = await world.open();
+  rules = rulesOf(world);
+});
+afterAll(() => world.close());
+
+async function person() {
+  const uid = nextImei();
+  const id = await world.addDevice(uid);
+  const tracker: Tracker = await gateway.tracker(uid);
+  const say = async (...messages: Parameters<Tracker["send"]>[1] & object): Promise<void> => {
+    const n = ++packets;
+    tracker.send(n, messages);
+    await tracker.until(`ok ${n}`);
+  };
+  return {
+    id,
+    uid,
+    tracker,
+    say,
+    has: (metrics: Record<string, number>) => say(vitals(metrics)),
+    messages: async () => (await rules.ruleEvents(id)).map(({ message }) => message),
+  };
+}
+
+test("makes one event of a breach and one of its end, with the rule, the bound and the value", async () => {
+  const one = await person();
+  const thresholdId = await rules.addThreshold({ deviceId: one.id, low: 45, high: 120, severity: 30, clearMargin: 5 });
+  await one.say(vitals({ hr: 80, bat: 81 }), gpsFix(clock.nowMs(), 41.9, 12.4));
+  const at = clock.now();
+  for (const hr of [134, 140, 118, 96]) {
+    await one.has({ hr });
+    clock.advanceMs(1000);
+  }
+  const [breach, cleared, ...more] = await rules.ruleEvents(one.id);
+  expect(more).toEqual([]);
+  expect(breach).toMatchObject({
+    event_type: 120,
+    severity: 30,
+    ts: at,
+    message: "hr 134 above 120",
+    threshold_id: thresholdId,
+    metric_key: "hr",
+    value: 134,
+    fence_id: null,
+    data: { bound: "high", low: 45, high: 120, unit: "bpm" },
+    location: { lat: 41.9 },
+  });
+  expect(cleared).toMatchObject({
+    event_type: 130,
+    severity: 10,
+    message: "hr 96 back in range",
+    value: 96,
+    data: { breach_event_id: breach?.id },
+  });
+  await one.has({ hr: 40 });
+  expect((await one.messages()).at(-1)).toBe("hr 40 below 45");
+});
+
+test("waits for the duration by a timer, and a value inside ends the wait", async () => {
+  const one = await person();
+  await rules.addThreshold({ deviceId: one.id, high: 120, minDurationSeconds: 60 });
+  await one.has({ hr: 130 });
+  clock.advanceMs(30_000);
+  await one.has({ hr: 110 });
+  clock.advanceMs(60_000);
+  await rules.runTimers();
+  expect(await one.messages()).toEqual([]);
+  await one.has({ hr: 131 });
+  const began = clock.nowMs();
+  clock.advanceMs(20_000);
+  await one.has({ hr: 150 });
+  clock.advanceMs(45_000);
+  await rules.runTimersAtOnce(3);
+  expect(await rules.ruleEvents(one.id)).toMatchObject([
+    { message: "hr 150 above 120", ts: new Date(began + 60_000), device_ts: null },
+  ]);
+});
+
+test("holds a second breach back for the cooldown, and makes it then if the value is still outside", async () => {
+  const one = await person();
+  await rules.addThreshold({ deviceId: one.id, high: 120, cooldownSeconds: 300 });
+  for (const hr of [130, 100, 140]) {
+    await one.has({ hr });
+    clock.advanceMs(10_000);
+  }
+  expect(await one.messages()).toEqual(["hr 130 above 120", "hr 100 back in range"]);
+  clock.advanceMs(270_000);
+  await rules.runTimers();
+  expect((await one.messages()).at(-1)).toBe("hr 140 above 120");
+});
+
+test("takes the most specific rule, of the user before the device's and the organization's", async () => {
+  const one = await person();
+  const userId = await rules.addUser();
+  const own = [
+    await rules.addThreshold({ metric: "spo2", low: 92 }),
+    await rules.addThreshold({ metric: "spo2", low: 90, deviceId: one.id }),
+    await rules.addThreshold({ metric: "spo2", low: 85, userId }),
+  ];
+  await one.has({ spo2: 91 });
+  expect(await one.messages()).toEqual([]);
+  await rules.assign(userId, one.id);
+  await one.has({ spo2: 89 });
+  expect(await one.messages()).toEqual([]);
+  await one.has({ spo2: 84 });
+  expect(await rules.ruleEvents(one.id)).toMatchObject([{ threshold_id: own[2], value: 84 }]);
+  // The open breach ends without a word with its rule.
+  await rules.deleteThreshold(own[2] as string);
+  clock.advanceMs(1000);
+  await one.has({ spo2: 95 });
+  expect(await one.messages()).toEqual(["spo2 84 below 85"]);
+  await one.has({ spo2: 89 });
+  expect((await rules.ruleEvents(one.id)).at(-1)).toMatchObject({ threshold_id: own[1] });
+  for (const id of own.slice(0, 2)) await rules.deleteThreshold(id);
+});
+
+test("makes nothing of readings that come more than a quarter of an hour late", async () => {
+  const one = await person();
+  await rules.addThreshold({ deviceId: one.id, high: 120 });
+  await one.say(vitals({ hr: 150, bat: 5 }, clock.nowMs() - 16 * 60_000));
+  expect(await one.messages()).toEqual([]);
+  await one.say(vitals({ hr: 150 }, clock.nowMs() - 14 * 60_000));
+  expect(await one.messages()).toEqual(["hr 150 above 120"]);
+});
+
+const lowBattery: Alarm = { kind: "alarm", type: "low_battery", code: "06", deviceTimeMs: null };
+
+test("raises low_battery once, by the level or by the device, until more than 20 percent", async () => {
+  const one = await person();
+  for (const bat of [60, 16, 15, 14, 18, 20, 12]) {
+    await one.has({ bat });
+    clock.advanceMs(90_000);
+  }
+  expect(await rules.ruleEvents(one.id)).toMatchObject([
+    { event_type: 30, severity: 20, title: "Low battery", message: "Battery at 15%", data: { battery: 15 } },
+  ]);
+  await one.say(lowBattery);
+  expect(await one.messages()).toHaveLength(1);
+  await one.has({ bat: 21 });
+  await one.say(vitals({ bat: 9 }), lowBattery);
+  expect(await one.messages()).toEqual(["Battery at 15%", "Battery at 9%"]);
+  // What is raised stays so on another connection, of another process.
+  const other = await world.open();
+  const again = await other.tracker(one.uid);
+  again.send(1, [vitals({ bat: 8 })]);
+  await again.until("ok 1");
+  expect(await one.messages()).toHaveLength(2);
+  await other.close();
+});
