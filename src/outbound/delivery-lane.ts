@@ -1,11 +1,10 @@
 import type { Database } from "../db/database.ts";
 import type { Clock } from "../lib/clock.ts";
-import { uuidV7 } from "../lib/ids.ts";
 import type { Logger } from "../lib/logger.ts";
 import { laneIdAt, positionOfLaneId } from "../resources/outbound-events/lane-ids.ts";
 import { isShown } from "../resources/outbound-events/shown-gate.ts";
+import { resultOf } from "./attempt-result.ts";
 import type { DeliveryMetrics } from "./delivery-metrics.ts";
-import { errorText, nextState } from "./delivery-policy.ts";
 import type { DeliveryRecorder, RecordedLane } from "./delivery-recorder.ts";
 import type { Slots } from "./delivery-slots.ts";
 import {
@@ -224,46 +223,26 @@ export class DeliveryLane implements RecordedLane {
     attempt: number,
     entry: WindowEntry | undefined,
     startedAtMs: number,
-    { outcome, durationMs, retryAfter }: Answer,
+    answer: Answer,
   ): void {
     const { clock, recorder, slots, metrics, waitsMs, mostInFlight } = this.#parts;
     const now = clock.now();
-    const next = nextState(attempt, outcome, now, waitsMs, retryAfter);
+    const { integrationId } = this;
+    const isOnRecord = entry === undefined || entry.isParked;
+    const of = { integrationId, organizationId: this.#organizationId, eventId: row.id, pushEpoch: row.pushEpoch };
+    const { next, record, change } = resultOf({ ...of, attempt, startedAtMs, isOnRecord }, answer, now, waitsMs);
     this.#inFlight--;
     if (entry) this.#freshInFlight--;
     slots.release();
-    metrics.attempt(next.kind, durationMs);
+    metrics.attempt(next.kind, answer.durationMs);
     this.#failedMs = next.kind === "delivered" ? undefined : now.getTime();
     if (next.kind === "delivered") this.#limit = Math.min(mostInFlight, this.#limit + 1);
-    else if (outcome.kind === "failed" && outcome.isTimeout) {
+    else if (answer.outcome.kind === "failed" && answer.outcome.isTimeout) {
       this.#limit = Math.max(fewestInFlight, this.#limit >> 1);
     }
-    const error = errorText(outcome);
-    const isOnRecord = entry === undefined || entry.isParked;
-    const of = { integrationId: this.integrationId, organizationId: this.#organizationId, id: row.id };
-    let change: RowChange | undefined;
-    if (next.kind === "retry") {
-      change = { ...of, pushEpoch: row.pushEpoch, kind: "open", attempts: attempt, dueAtMs: next.dueAt.getTime() };
-      if (!isOnRecord) this.#open++;
-    } else {
-      const closed = { ...of, pushEpoch: row.pushEpoch };
-      if (next.kind === "dead_letter") {
-        change = { ...closed, kind: "dead", attempts: attempt, error: error ?? "", parkedAtMs: now.getTime() };
-      } else if (isOnRecord) change = { ...closed, kind: "gone" };
-      if (isOnRecord) this.#open--;
-    }
+    if (next.kind === "retry" && !isOnRecord) this.#open++;
+    if (next.kind !== "retry" && isOnRecord) this.#open--;
     if (entry) entry.isSettled = true;
-    const record = {
-      integrationId: this.integrationId,
-      id: uuidV7(now.getTime()),
-      organizationId: this.#organizationId,
-      eventId: row.id,
-      attempt,
-      startedAtMs,
-      durationMs,
-      statusCode: outcome.kind === "answered" ? outcome.status : null,
-      error,
-    };
     if (this.#isClosed) {
       recorder.add(undefined, record);
       if (this.#inFlight === 0) this.#closeTarget();
