@@ -1,12 +1,7 @@
-import type { Database } from "../db/database.ts";
-import type { Clock } from "../lib/clock.ts";
-import type { Logger } from "../lib/logger.ts";
 import { laneIdAt, positionOfLaneId } from "../resources/outbound-events/lane-ids.ts";
 import { isShown } from "../resources/outbound-events/shown-gate.ts";
 import { resultOf } from "./attempt-result.ts";
-import type { DeliveryMetrics } from "./delivery-metrics.ts";
-import type { DeliveryRecorder, RecordedLane } from "./delivery-recorder.ts";
-import type { Slots } from "./delivery-slots.ts";
+import type { RecordedLane } from "./delivery-recorder.ts";
 import {
   type LogRow,
   type RetryRow,
@@ -17,39 +12,20 @@ import {
   readPassed,
   readRetries,
 } from "./delivery-store.ts";
+import { LanePace, probeEveryMs } from "./lane-pace.ts";
+import type { LaneParts } from "./lane-parts.ts";
 import { type ClaimedLane, type PushSettings, readSettings } from "./lane-store.ts";
 import { LaneWindow, type WindowEntry } from "./lane-window.ts";
-import type { Answer, OpenTarget, WebhookTarget } from "./webhook-client.ts";
+import { RetryQueue } from "./retry-queue.ts";
+import type { Answer, WebhookTarget } from "./webhook-client.ts";
 import { webhookHeaders } from "./webhook-signature.ts";
 
-/** What all lanes of a process share. */
-export interface LaneParts {
-  db: Database;
-  clock: Clock;
-  log: Logger;
-  recorder: DeliveryRecorder;
-  slots: Slots;
-  /** Few lanes read at a time, so that the database has connections left for others. */
-  reads: <T>(job: () => Promise<T>) => Promise<T>;
-  openTarget: OpenTarget;
-  metrics: DeliveryMetrics;
-  waitsMs: readonly number[];
-  timeoutMs: number;
-  mostInFlight: number;
-  onClosed(lane: DeliveryLane): void;
-}
-
-const firstInFlight = 4;
-const fewestInFlight = 2;
 const pageRows = 256;
 const skippedPageRows = 4096;
 const lowWater = 64;
 const mostInHand = 2000;
 /** A first attempt that takes longer is put on record, so that a crash repeats little of what came after it. */
 const slowMs = 1000;
-/** With this many open deliveries new rows are only tried one by one, until one succeeds. */
-const mostOpen = 10_000;
-const probeEveryMs = 1000;
 const recheckMs = 5000;
 const pauseAfterErrorMs = 500;
 
@@ -62,22 +38,16 @@ export class DeliveryLane implements RecordedLane {
   readonly #organizationId: string;
   readonly #parts: LaneParts;
   readonly #window: LaneWindow;
+  readonly #pace: LanePace;
   #settings: PushSettings;
   #target: { url: string; to: WebhookTarget } | undefined;
   #isClosed = false;
   #isStopped = false;
   #inFlight = 0;
   #freshInFlight = 0;
-  #limit = firstInFlight;
-  /** Retries that are due, with their bodies. */
-  #retries: RetryRow[] = [];
-  /** Open deliveries in hand: waiting in #retries, under way, or not on record yet. */
-  readonly #busy = new Set<string>();
-  #nextDueMs: number;
-  #checkedMs = 0;
+  readonly #retries: RetryQueue;
   #open = 0;
   #oldestOpen: string | null = null;
-  #failedMs: number | undefined;
   #wakes = 1;
   #wakesRead = 0;
   #isSkipping = false;
@@ -91,8 +61,9 @@ export class DeliveryLane implements RecordedLane {
     this.#organizationId = claimed.organizationId;
     this.#parts = parts;
     this.#settings = settings;
+    this.#pace = new LanePace(parts.mostInFlight);
     this.#window = new LaneWindow({ ms: claimed.cursorMs, seq: claimed.cursorSeq });
-    this.#nextDueMs = claimed.retryAt === null ? Number.POSITIVE_INFINITY : claimed.retryAt.getTime();
+    this.#retries = new RetryQueue(claimed.retryAt);
   }
 
   /** There may be new rows. */
@@ -103,7 +74,7 @@ export class DeliveryLane implements RecordedLane {
 
   /** There may be open deliveries that this lane has not made. */
   wakeRetries(): void {
-    this.#nextDueMs = 0;
+    this.#retries.nextDueMs = 0;
     this.pump();
   }
 
@@ -114,7 +85,7 @@ export class DeliveryLane implements RecordedLane {
       this.close();
       return;
     }
-    if (settings.epoch !== this.#settings.epoch) this.#dropRetries();
+    if (settings.epoch !== this.#settings.epoch) this.#retries.clear();
     this.#settings = settings;
     if (this.#isBehind(settings)) this.#wakes++;
     if (this.#target && this.#target.url !== settings.url) this.#closeTarget();
@@ -170,8 +141,8 @@ export class DeliveryLane implements RecordedLane {
     const { recorder, slots } = this.#parts;
     if (this.#isClosed || this.#isStopped) return;
     clearTimeout(this.#timer);
-    while (!this.#isClosed && !recorder.isBlocked && this.#inFlight < this.#limit) {
-      const retry = this.#retries[0];
+    while (!this.#isClosed && !recorder.isBlocked && this.#inFlight < this.#pace.limit) {
+      const retry = this.#retries.first;
       const entry = retry ? undefined : this.#nextEntry();
       const row = retry ?? entry?.row;
       if (!row) break;
@@ -182,7 +153,7 @@ export class DeliveryLane implements RecordedLane {
         continue;
       }
       if (!slots.take(this)) return;
-      if (retry) this.#retries.shift();
+      if (retry) this.#retries.take();
       else if (entry) this.#window.begin(entry, this.#parts.clock.nowMs());
       this.#send(row, (retry?.attempts ?? 0) + 1, entry);
     }
@@ -195,13 +166,8 @@ export class DeliveryLane implements RecordedLane {
   }
 
   #nextEntry(): WindowEntry | undefined {
-    return this.#isHeldBack() ? undefined : this.#window.next();
-  }
-
-  /** A receiver that fails everything gets no more new rows than it has room for open deliveries; one row probes it. */
-  #isHeldBack(): boolean {
-    if (this.#open < mostOpen || this.#failedMs === undefined) return false;
-    return this.#freshInFlight > 0 || this.#parts.clock.nowMs() - this.#failedMs < probeEveryMs;
+    const isHeldBack = this.#pace.isHeldBack(this.#open, this.#freshInFlight, this.#parts.clock.nowMs());
+    return isHeldBack ? undefined : this.#window.next();
   }
 
   #send(row: LogRow & { body: string; pushEpoch: number }, attempt: number, entry: WindowEntry | undefined): void {
@@ -225,7 +191,7 @@ export class DeliveryLane implements RecordedLane {
     startedAtMs: number,
     answer: Answer,
   ): void {
-    const { clock, recorder, slots, metrics, waitsMs, mostInFlight } = this.#parts;
+    const { clock, recorder, slots, metrics, waitsMs } = this.#parts;
     const now = clock.now();
     const { integrationId } = this;
     const isOnRecord = entry === undefined || entry.isParked;
@@ -235,11 +201,8 @@ export class DeliveryLane implements RecordedLane {
     if (entry) this.#freshInFlight--;
     slots.release();
     metrics.attempt(next.kind, answer.durationMs);
-    this.#failedMs = next.kind === "delivered" ? undefined : now.getTime();
-    if (next.kind === "delivered") this.#limit = Math.min(mostInFlight, this.#limit + 1);
-    else if (answer.outcome.kind === "failed" && answer.outcome.isTimeout) {
-      this.#limit = Math.max(fewestInFlight, this.#limit >> 1);
-    }
+    if (next.kind === "delivered") this.#pace.succeeded();
+    else this.#pace.failed(now.getTime(), answer.outcome.kind === "failed" && answer.outcome.isTimeout === true);
     if (next.kind === "retry" && !isOnRecord) this.#open++;
     if (next.kind !== "retry" && isOnRecord) this.#open--;
     if (entry) entry.isSettled = true;
@@ -266,23 +229,17 @@ export class DeliveryLane implements RecordedLane {
   }
 
   #dropRetry(row: RetryRow): void {
-    this.#retries.shift();
+    this.#retries.take();
     this.#open--;
     const { id, pushEpoch } = row;
     const of = { integrationId: this.integrationId, organizationId: this.#organizationId, id, pushEpoch };
     this.#parts.recorder.add(this, undefined, { ...of, kind: "gone" });
   }
 
-  #dropRetries(): void {
-    for (const { id } of this.#retries) this.#busy.delete(id);
-    this.#retries = [];
-    this.#nextDueMs = 0;
-  }
-
   parkSlow(nowMs: number): readonly RowChange[] {
     if (this.#isClosed) return [];
     return this.#window.park(nowMs - slowMs).map(({ row }) => {
-      this.#busy.add(row.id);
+      this.#retries.hold(row.id);
       this.#open++;
       return {
         integrationId: this.integrationId,
@@ -302,12 +259,7 @@ export class DeliveryLane implements RecordedLane {
   }
 
   onRecorded(changes: readonly RowChange[], retryAt: Date | null): void {
-    for (const change of changes) {
-      if (change.kind === "open" && change.attempts === 0) continue;
-      this.#busy.delete(change.id);
-      if (change.kind === "open") this.#nextDueMs = Math.min(this.#nextDueMs, change.dueAtMs);
-    }
-    if (this.#busy.size === 0 && retryAt !== null) this.#nextDueMs = Math.min(this.#nextDueMs, retryAt.getTime());
+    this.#retries.recorded(changes, retryAt);
     if (!this.#isClosed) this.#planNext();
   }
 
@@ -318,25 +270,28 @@ export class DeliveryLane implements RecordedLane {
     if (this.#window.size >= mostInHand) this.#window.advance();
     const nowMs = this.#parts.clock.nowMs();
     const hasRoom = !this.#parts.recorder.isBlocked;
-    const wantsRetries = hasRoom && this.#retries.length === 0 && this.#nextDueMs <= nowMs;
+    const wantsRetries = hasRoom && this.#retries.isEmpty && this.#retries.nextDueMs <= nowMs;
     const wantsPage =
       hasRoom && this.#wakes > this.#wakesRead && this.#window.waiting < lowWater && this.#window.size < mostInHand;
     if (wantsRetries || wantsPage) {
       this.#load(wantsRetries, wantsPage);
       return;
     }
-    const isIdle = this.#inFlight === 0 && this.#window.waiting === 0 && this.#busy.size === 0 && this.#open <= 0;
+    const isIdle =
+      this.#inFlight === 0 && this.#window.waiting === 0 && this.#retries.held.length === 0 && this.#open <= 0;
     this.#idleSinceMs = isIdle ? (this.#idleSinceMs ?? nowMs) : undefined;
+    const { failedMs } = this.#pace;
+    const { nextDueMs, checkedMs } = this.#retries;
     const wakeAtMs = Math.min(
-      this.#nextDueMs,
-      this.#window.waiting > 0 && this.#failedMs !== undefined ? this.#failedMs + probeEveryMs : this.#nextDueMs,
-      this.#open > 0 ? this.#checkedMs + recheckMs : this.#nextDueMs,
+      nextDueMs,
+      this.#window.waiting > 0 && failedMs !== undefined ? failedMs + probeEveryMs : nextDueMs,
+      this.#open > 0 ? checkedMs + recheckMs : nextDueMs,
     );
     if (wakeAtMs === Number.POSITIVE_INFINITY) return;
     this.#timer = setTimeout(
       () => {
-        const isRecheckDue = this.#open > 0 && this.#parts.clock.nowMs() >= this.#checkedMs + recheckMs;
-        if (isRecheckDue && this.#retries.length === 0) this.wakeRetries();
+        const isRecheckDue = this.#open > 0 && this.#parts.clock.nowMs() >= checkedMs + recheckMs;
+        if (isRecheckDue && this.#retries.isEmpty) this.wakeRetries();
         else this.pump();
       },
       Math.min(60_000, Math.max(1, wakeAtMs - nowMs)),
@@ -388,15 +343,9 @@ export class DeliveryLane implements RecordedLane {
     const { db, clock, mostInFlight } = this.#parts;
     const now = clock.now();
     const limit = 2 * mostInFlight;
-    const rows = await readRetries(db, this.integrationId, { now, busy: [...this.#busy], limit });
+    const rows = await readRetries(db, this.integrationId, { now, busy: this.#retries.held, limit });
     await this.#refreshFor(rows);
-    const due = rows.filter(({ dueAt }) => dueAt <= now);
-    for (const { id } of due) this.#busy.add(id);
-    this.#retries.push(...due);
-    this.#checkedMs = now.getTime();
-    const later = rows.find(({ dueAt }) => dueAt > now);
-    const more = rows.length === limit ? now.getTime() : Number.POSITIVE_INFINITY;
-    this.#nextDueMs = later ? later.dueAt.getTime() : more;
+    this.#retries.fill(rows, now, limit);
   }
 
   async #loadPage(): Promise<void> {

@@ -9,11 +9,12 @@ import type { Metrics } from "../lib/metrics.ts";
 import { identityChannel } from "../oauth/identity-changes.ts";
 import { outboundChannel } from "../resources/outbound-events/outbound-log.ts";
 import { redriveChannel } from "./dead-letter-store.ts";
-import { DeliveryLane, type LaneParts } from "./delivery-lane.ts";
+import { DeliveryLane } from "./delivery-lane.ts";
 import { makeDeliveryMetrics } from "./delivery-metrics.ts";
-import { DeliveryRecorder } from "./delivery-recorder.ts";
+import { DeliveryRecorder, type RecordedLane } from "./delivery-recorder.ts";
 import { Slots } from "./delivery-slots.ts";
 import { deleteEndedDeliveries, readOpen } from "./delivery-store.ts";
+import type { LaneParts } from "./lane-parts.ts";
 import {
   type ClaimedLane,
   claimLanes,
@@ -257,7 +258,7 @@ class Push implements WebhookPush {
   }
 
   /** What the lane has settled goes on record before somebody else may take it. */
-  #forget(lane: DeliveryLane): void {
+  #forget(lane: RecordedLane): void {
     const id = lane.integrationId;
     if (this.#lanes.get(id) !== lane) return;
     this.#lanes.delete(id);
