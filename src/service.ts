@@ -24,7 +24,7 @@ import { RuleBook } from "./ingest/rule-book.ts";
 import { startRuleWorker } from "./ingest/rule-worker.ts";
 import { deleteOldTransfers } from "./ingest/voice-parts.ts";
 import { type Clock, makeClock } from "./lib/clock.ts";
-import { randomToken } from "./lib/ids.ts";
+import { randomToken, uuidV7Floor } from "./lib/ids.ts";
 import { Lifecycle, repeat } from "./lib/lifecycle.ts";
 import type { Logger } from "./lib/logger.ts";
 import { Metrics } from "./lib/metrics.ts";
@@ -35,6 +35,8 @@ import { loadSessionKey } from "./oauth/session-tokens.ts";
 import { TokenCache } from "./oauth/token-cache.ts";
 import { deleteExpiredTokens } from "./oauth/token-store.ts";
 import { startOpsServer } from "./ops-server.ts";
+import { deleteOldDeadLetters } from "./outbound/dead-letter-store.ts";
+import { startWebhookPush } from "./outbound/webhook-push.ts";
 import { type Catalog, loadCatalog } from "./resources/catalog/catalog.ts";
 import { makeCommandSweep } from "./resources/commands/command-sweep.ts";
 import { resendTimezones } from "./resources/commands/timezone-resend.ts";
@@ -47,6 +49,7 @@ import { deleteHiddenAudio, expireMessages } from "./resources/messages/message-
 import { startSpeechWorker } from "./resources/messages/speech-worker.ts";
 import { tellLocated } from "./resources/outbound-events/located-update.ts";
 import { deleteOldActivationTokens } from "./resources/users/activation-store.ts";
+import { webhookOptions } from "./webhook-options.ts";
 
 export interface RunningService {
   http: string;
@@ -71,6 +74,15 @@ export const partitionedTables: readonly PartitionedTable[] = [
     retentionDays: 30,
     defaultPrunedBy: "id",
   },
+  {
+    table: "delivery_attempts",
+    by: "uuid7",
+    spanDays: 1,
+    spansBehind: 1,
+    spansAhead: 3,
+    retentionDays: 30,
+    defaultPrunedBy: "id",
+  },
   { table: "locations", by: "time", spanDays: 28, formerSpanDays: 7, spansBehind: 2, spansAhead: 1 },
   { table: "telemetry", by: "time", spanDays: 28, formerSpanDays: 7, spansBehind: 2, spansAhead: 1 },
   {
@@ -85,8 +97,10 @@ export const partitionedTables: readonly PartitionedTable[] = [
 ];
 
 /** The outbound log is kept as long as the operator says. */
+const keptLikeTheLog: ReadonlySet<string> = new Set(["outbound_events", "delivery_attempts"]);
+
 const tablesOf = ({ retentionDays }: Config): PartitionedTable[] =>
-  partitionedTables.map((table) => (table.table === "outbound_events" ? { ...table, retentionDays } : table));
+  partitionedTables.map((table) => (keptLikeTheLog.has(table.table) ? { ...table, retentionDays } : table));
 
 /** The composition root: opens everything in order, and on close undoes it in reverse. */
 export async function startService(config: Config, log: Logger): Promise<RunningService> {
@@ -154,6 +168,8 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
     const folder = join(config.dataDir, "mail");
     const mails = startMailSender({ db, clock, log, listener, metrics, smtpUrl, from, folder });
     lifecycle.add("mail sender", () => mails.close());
+    const push = startWebhookPush({ db, clock, log, listener, metrics, ...webhookOptions(config) });
+    lifecycle.add("webhook push", () => push.close());
     const { geolocateUrl, geocoderUrl } = config;
     if (geolocateUrl !== undefined || geocoderUrl !== undefined) {
       const parts = { db, clock, log, listener, metrics, carrierName, geolocateUrl, geocoderUrl };
@@ -299,6 +315,7 @@ function startPeriodicWork(
       await deleteEndedWindows(db, new Date(clock.nowMs() - 120 * minuteMs));
       // A batch may be tried again as long as an outage lasts.
       await deleteOldBatches(db, new Date(clock.nowMs() - 24 * 60 * minuteMs));
+      await deleteOldDeadLetters(db, uuidV7Floor(clock.nowMs() - (config.retentionDays + 1) * 24 * 60 * minuteMs));
       await deleteOldPoisoned(db, new Date(clock.nowMs() - 90 * 24 * 60 * minuteMs));
       const dayAgo = new Date(clock.nowMs() - 24 * 60 * minuteMs);
       await deleteHiddenAudio(db, dayAgo);

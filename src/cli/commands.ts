@@ -9,6 +9,7 @@ import { rotationCommands } from "./rotation-commands.ts";
 import { simulateCommands } from "./simulate-command.ts";
 import { startCommands } from "./start-command.ts";
 import { userCommands } from "./user-commands.ts";
+import { webhookCommands } from "./webhook-commands.ts";
 
 /** Every command, in the order in which help lists them. */
 export const commands: readonly Command[] = [
@@ -19,6 +20,7 @@ export const commands: readonly Command[] = [
   ...rotationCommands,
   ...userCommands,
   ...deviceCommands,
+  ...webhookCommands,
   ...simulateCommands,
   ...dbCommands,
   ...doctorCommands,

@@ -14,6 +14,9 @@ export interface Target {
   now: Date;
 }
 
+export const integrationMissing = (id: string): CommandError =>
+  new CommandError(`integration ${id} is not found: "vigil integration list --org SLUG" shows what there is`);
+
 /** Runs the work on the integration named by the first argument, in its organization and in one transaction. */
 export async function onIntegration<T>(
   context: CommandContext,
@@ -33,9 +36,7 @@ export async function onIntegration<T>(
           now: context.clock.now(),
         }));
       if (!found || outcome === undefined) {
-        throw new CommandError(
-          `integration ${id} is not found: "vigil integration list --org SLUG" shows what there is`,
-        );
+        throw integrationMissing(id);
       }
       return { outcome, organizationSlug: found.organizationSlug };
     }),

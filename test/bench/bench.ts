@@ -5,6 +5,7 @@ import { benchLists } from "./lists.ts";
 import { benchReplay } from "./replay.ts";
 import { printReport, type Row } from "./report.ts";
 import { benchRules } from "./rules.ts";
+import { benchWebhooks } from "./webhooks.ts";
 
 /** `npm run bench -- http`: Vigil against the raw limit of the same work, in one run on one machine. */
 const benches: Record<string, () => Promise<Row[]>> = {
@@ -12,11 +13,12 @@ const benches: Record<string, () => Promise<Row[]>> = {
   lists: benchLists,
   ingest: benchIngest,
   history: benchHistory,
+  webhooks: benchWebhooks,
   rules: benchRules,
   replay: benchReplay,
 };
 
-const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith("-"));
+const wanted = process.argv.slice(2).filter((argument) => !/^(-|\d)/.test(argument));
 const names = wanted.length > 0 ? wanted : Object.keys(benches);
 for (const name of names) {
   const bench = benches[name];

@@ -1,14 +1,16 @@
 import { commandFaults } from "./commands.ts";
 import { dayFaults } from "./day.ts";
 import { ingestFaults } from "./ingest.ts";
+import { outboundFaults } from "./outbound.ts";
 import { replayFaults } from "./replay.ts";
 
 /**
- * `npm run faults -- ingest|replay|commands [--rounds 20] [--seed N]`: promises that only a crash can break. `day`: a day of simulated people
+ * `npm run faults -- ingest|outbound|replay|commands [--rounds 20] [--seed N]`: promises that only a crash can break. `day`: a day of simulated people
  * against what the fences tell of it.
  */
 const faults: Record<string, (options: FaultOptions) => Promise<boolean>> = {
   ingest: ingestFaults,
+  outbound: outboundFaults,
   replay: replayFaults,
   commands: commandFaults,
   day: dayFaults,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { formatUuid } from "../../lib/ids.ts";
-import { makeLaneIds, seqsPerMs } from "./lane-ids.ts";
+import { laneIdAt, makeLaneIds, positionOfLaneId, seqsPerMs } from "./lane-ids.ts";
 
 const take = (count: number, lane: number, lastMs: number, lastSeq: number) => {
   const next = makeLaneIds({ lane, lastMs, lastSeq });
@@ -33,6 +33,14 @@ describe("ids of a lane", () => {
   it("are the same as text and as bytes", () => {
     for (const seq of [0, 1, 2 ** 22 - 1, 2 ** 30]) {
       for (const { text, bytes } of take(2, 2 ** 31 - 1, 1_772_352_930_123, seq)) expect(formatUuid(bytes)).toBe(text);
+    }
+  });
+
+  it("say where they stand", () => {
+    for (const lastSeq of [0, 1, 2 ** 22 - 1, 2 ** 22, 2 ** 34 - 1]) {
+      const id = laneIdAt({ lane: 2 ** 31 - 1, lastMs: 1_772_352_930_123, lastSeq });
+      expect(positionOfLaneId(id)).toEqual({ ms: 1_772_352_930_123, seq: lastSeq });
+      if (lastSeq > 0) expect(texts(1, 2 ** 31 - 1, 1_772_352_930_123, lastSeq - 1)).toEqual([id]);
     }
   });
 });

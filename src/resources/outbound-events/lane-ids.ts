@@ -45,3 +45,19 @@ export function makeLaneIds({ lane, lastMs, lastSeq }: LanePosition): () => Lane
     return { text: `${head}${digits.slice(0, 4)}-${digits.slice(4)}${tail}`, bytes };
   };
 }
+
+/** The id of a position. */
+export function laneIdAt({ lane, lastMs, lastSeq }: LanePosition): string {
+  const time = hex(lastMs, 12);
+  const top = Math.floor(lastSeq / lowBits);
+  const low = hex(0x800000 + (lastSeq - top * lowBits), 6);
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${hex(top, 3)}-${low.slice(0, 4)}-${low.slice(4)}${hex(lane, 8)}00`;
+}
+
+/** Where in its lane an id stands. */
+export function positionOfLaneId(id: string): { ms: number; seq: number } {
+  const digits = id.replaceAll("-", "");
+  const top = Number.parseInt(digits.slice(13, 16), 16);
+  const low = Number.parseInt(digits.slice(16, 22), 16) % lowBits;
+  return { ms: Number.parseInt(digits.slice(0, 12), 16), seq: top * lowBits + low };
+}

@@ -1,0 +1,190 @@
+import type { Db } from "../db/database.ts";
+import { isUuid } from "../lib/ids.ts";
+import { listDeadLetters, redriveDeadLetters } from "../outbound/dead-letter-store.ts";
+import { errorText } from "../outbound/delivery-policy.ts";
+import { type PushSettings, readSettings } from "../outbound/lane-store.ts";
+import { sampleEvent } from "../outbound/sample-event.ts";
+import { makeWebhookClient } from "../outbound/webhook-client.ts";
+import { webhookHeaders } from "../outbound/webhook-signature.ts";
+import { findIntegrationForOperator, type Integration } from "../resources/organizations/integration-store.ts";
+import { allWebhookEventTypes, type WebhookEventType } from "../resources/organizations/webhook-event-types.ts";
+import { isShown } from "../resources/outbound-events/shown-gate.ts";
+import { webhookOptions } from "../webhook-options.ts";
+import { type Arguments, type Command, CommandError, type Option, UsageError } from "./command.ts";
+import { withDatabase } from "./command-database.ts";
+import { integrationMissing } from "./integration-lookup.ts";
+import { knownWords } from "./option-values.ts";
+import { record, table } from "./output.ts";
+
+const exampleId = "8d3f0a52-6a1e-4c0e-9f0b-0f6f2c9a7b31";
+const exampleEvent = "019ca877-8198-7a3c-9f61-2b7e5d0c4a11";
+const integrationOption: Option = {
+  name: "integration",
+  value: "ID",
+  required: true,
+  summary: "id of the integration (UUID)",
+};
+const eventOption: Option = { name: "id", value: "EVENT_ID", summary: "one event; without it all" };
+const mostListed = 10_000;
+
+function uuidOption(args: Arguments, name: string): string {
+  const text = (args.value(name) ?? "").trim();
+  if (!isUuid(text)) throw new UsageError(`--${name} must be a UUID, not "${text}"`);
+  return text.toLowerCase();
+}
+
+const eventId = (args: Arguments): string | undefined => (args.has("id") ? uuidOption(args, "id") : undefined);
+
+async function getIntegration(db: Db, id: string): Promise<Integration> {
+  const integration = await findIntegrationForOperator(db, id);
+  if (!integration) throw integrationMissing(id);
+  return integration;
+}
+
+function requireWebhook({ id, status, webhookUrl }: Integration): string {
+  if (status !== "active") {
+    throw new CommandError(`integration ${id} is disabled: "vigil integration enable ${id}" comes first`);
+  }
+  if (webhookUrl === null) {
+    throw new CommandError(
+      `integration ${id} has no webhook: "vigil integration set ${id} --webhook-url URL" sets one`,
+    );
+  }
+  return webhookUrl;
+}
+
+const noDeadLetter = (integrationId: string, id: string): CommandError =>
+  new CommandError(
+    `there is no dead letter ${id}: "vigil webhooks deadletter list --integration ${integrationId}" shows what there is`,
+  );
+
+const list: Command = {
+  path: ["webhooks", "deadletter", "list"],
+  summary: "List events whose delivery was given up",
+  positionals: [],
+  options: [integrationOption, eventOption],
+  examples: [
+    `vigil webhooks deadletter list --integration ${exampleId}`,
+    `vigil webhooks deadletter list --integration ${exampleId} --json`,
+  ],
+  next: ["vigil webhooks deadletter redrive --integration ID", "The partner can also fetch them by replay."],
+  run: async (context) => {
+    const integrationId = uuidOption(context.args, "integration");
+    const id = eventId(context.args);
+    const letters = await withDatabase(context, async (db) => {
+      const { organizationId } = await getIntegration(db, integrationId);
+      return listDeadLetters(db, organizationId, integrationId, { id, limit: mostListed });
+    });
+    const rows = letters.map((one) => [
+      one.id,
+      one.type,
+      one.device_uid,
+      one.occurred_at.toISOString(),
+      String(one.attempts),
+      one.parked_at.toISOString(),
+      one.last_error,
+    ]);
+    const titles = ["id", "type", "device_uid", "occurred_at", "attempts", "parked_at", "last_error"];
+    context.print(letters, rows.length === 0 ? "No dead letters." : table(titles, rows));
+    return 0;
+  },
+};
+
+const redrive: Command = {
+  path: ["webhooks", "deadletter", "redrive"],
+  summary: "Deliver dead letters again, with attempts from 1",
+  positionals: [],
+  options: [integrationOption, eventOption],
+  examples: [
+    `vigil webhooks deadletter redrive --integration ${exampleId}`,
+    `vigil webhooks deadletter redrive --integration ${exampleId} --id ${exampleEvent}`,
+  ],
+  next: [
+    "The running service delivers them at once, or when it starts.",
+    "vigil webhooks deadletter list --integration ID shows those that failed again.",
+  ],
+  run: async (context) => {
+    const integrationId = uuidOption(context.args, "integration");
+    const id = eventId(context.args);
+    const redriven = await withDatabase(context, (db) =>
+      db.transaction(async (tx) => {
+        const integration = await getIntegration(tx, integrationId);
+        requireWebhook(integration);
+        const now = context.clock.now();
+        return redriveDeadLetters(tx, integration.organizationId, integrationId, { id, now });
+      }),
+    );
+    if (id !== undefined && redriven === 0) throw noDeadLetter(integrationId, id);
+    context.print({ redriven }, redriven === 1 ? "1 event is due again." : `${redriven} events are due again.`);
+    return 0;
+  },
+};
+
+/** The device filter does not apply to a sample. */
+function requireSubscription(type: WebhookEventType, integration: Integration): void {
+  if (type === "webhook.test") return;
+  const isSubscribed = isShown(
+    { type, deviceUid: "" },
+    { ...integration, webhookDeviceFilter: [] },
+    integration.scopes,
+  );
+  if (isSubscribed) return;
+  throw new CommandError(
+    `integration ${integration.id} is not subscribed to ${type}: its webhook_event_types, scopes or messaging opt-in leave it out`,
+  );
+}
+
+function secretsOf({ secret, previousSecret, previousUntil }: PushSettings, now: Date) {
+  const isOverlap = previousUntil !== null && previousUntil > now;
+  return { current: secret ?? "", previous: isOverlap ? previousSecret : null };
+}
+
+const test: Command = {
+  path: ["webhooks", "test"],
+  summary: "Send one signed sample event to the webhook",
+  positionals: [],
+  options: [
+    integrationOption,
+    { name: "type", value: "T", summary: "event type; must be one that the integration gets", default: "webhook.test" },
+  ],
+  examples: [
+    `vigil webhooks test --integration ${exampleId}`,
+    `vigil webhooks test --integration ${exampleId} --type alarm.sos --json`,
+  ],
+  next: ["One attempt is made, from this machine. Exit code 1 when it was not delivered."],
+  run: async (context) => {
+    const { args, config, clock } = context;
+    const integrationId = uuidOption(args, "integration");
+    const [type = "webhook.test"] = knownWords(
+      "type",
+      args.has("type") ? [args.value("type") ?? ""] : [],
+      allWebhookEventTypes,
+    );
+    const { url, settings } = await withDatabase(context, async (db) => {
+      const integration = await getIntegration(db, integrationId);
+      requireSubscription(type, integration);
+      const webhookUrl = requireWebhook(integration);
+      const [found] = await readSettings(db, [integrationId]);
+      if (!found) throw integrationMissing(integrationId);
+      return { url: webhookUrl, settings: found };
+    });
+    const target = makeWebhookClient({ ...webhookOptions(config), connections: 1 })(url);
+    const now = clock.now();
+    const event = sampleEvent(type, integrationId, now);
+    const headers = webhookHeaders(event, 1, secretsOf(settings, now), now.getTime());
+    const { outcome, durationMs } = await target.send(headers, event.body).finally(() => target.close());
+    const error = errorText(outcome);
+    const document = {
+      event_id: event.id,
+      type,
+      delivered: error === null,
+      status_code: outcome.kind === "answered" ? outcome.status : null,
+      duration_ms: durationMs,
+      error,
+    };
+    context.print(document, record(document));
+    return error === null ? 0 : 1;
+  },
+};
+
+export const webhookCommands: readonly Command[] = [list, redrive, test];

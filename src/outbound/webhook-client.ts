@@ -1,0 +1,200 @@
+import type { LookupAddress } from "node:dns";
+import { isIP } from "node:net";
+import { performance } from "node:perf_hooks";
+import { createSecureContext, rootCertificates } from "node:tls";
+import { buildConnector, type Dispatcher, Pool } from "undici";
+import { isAllowedAddress, type Resolve } from "../resources/organizations/webhook-target.ts";
+import type { Outcome } from "./delivery-policy.ts";
+import { makeNameLookup } from "./name-lookup.ts";
+
+export interface WebhookClientOptions {
+  /** From the beginning of the connection to the headers of the answer. */
+  timeoutMs: number;
+  allowCidrs: readonly string[];
+  /** Certificates in PEM form that are trusted beside the usual ones. */
+  extraCa?: string | undefined;
+  /** Connections of one target. */
+  connections: number;
+  resolve?: Resolve;
+}
+
+export interface Answer {
+  outcome: Outcome;
+  durationMs: number;
+  retryAfter: string | undefined;
+}
+
+/** The address of one integration, with connections that nobody else uses. */
+export interface WebhookTarget {
+  send(headers: Record<string, string>, body: Buffer): Promise<Answer>;
+  close(): void;
+}
+
+export type OpenTarget = (url: string) => WebhookTarget;
+
+/** The body of an answer is of no interest; it is read only so that the connection can be used again. */
+const mostAnswerBytes = 4096;
+const answerBodyMs = 1000;
+const idleMs = 4000;
+/** A name that moves is followed within this time, however busy its connections are. */
+const connectionLifeMs = 300_000;
+
+class AddressRefused extends Error {}
+
+/**
+ * Opens targets whose every connection is checked (section 19.1): all addresses of the name are looked up, one that is not
+ * allowed refuses them all, and what is dialled is what was checked. Redirects are not followed.
+ */
+export function makeWebhookClient(options: WebhookClientOptions): OpenTarget {
+  const { timeoutMs, allowCidrs, extraCa, connections } = options;
+  const resolve = options.resolve ?? makeNameLookup();
+  // One context for all: reading the roots again for each connection would cost more than the handshake.
+  const secureContext =
+    extraCa === undefined ? undefined : createSecureContext({ ca: [...rootCertificates, ...certificatesIn(extraCa)] });
+
+  const check = (addresses: readonly string[]): void => {
+    const refused = addresses.find((address) => !isAllowedAddress(address, allowCidrs));
+    if (refused !== undefined) throw new AddressRefused(`address refused: ${refused} is not public`);
+    if (addresses.length === 0) throw Object.assign(new Error("the name has no address"), { code: "ENOTFOUND" });
+  };
+  const checkedLookup = (
+    hostname: string,
+    { all }: { all?: boolean },
+    done: (error: Error | null, address: string | LookupAddress[], family?: number) => void,
+  ): void => {
+    resolve(hostname).then(
+      (addresses) => {
+        try {
+          check(addresses);
+        } catch (error) {
+          return done(error as Error, []);
+        }
+        const found = addresses.map((address) => ({ address, family: isIP(address) }));
+        if (all) done(null, found);
+        else done(null, found[0]?.address as string, found[0]?.family as number);
+      },
+      (error: Error) => done(error, []),
+    );
+  };
+
+  return (url) => {
+    const { origin, pathname, search } = new URL(url);
+    const dial = buildConnector({
+      lookup: checkedLookup as never,
+      autoSelectFamily: true,
+      timeout: timeoutMs,
+      ...(secureContext ? { secureContext } : {}),
+    });
+    const pool = new Pool(origin, {
+      connections,
+      pipelining: 1,
+      keepAliveTimeout: idleMs,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      clientTtl: connectionLifeMs,
+      maxHeaderSize: 16_384,
+      connect: (given, callback) => {
+        try {
+          // An address that is written in the URL is never looked up.
+          if (isIP(given.hostname) !== 0) check([given.hostname]);
+        } catch (error) {
+          return callback(error as Error, null);
+        }
+        return dial(given, callback);
+      },
+    });
+    // Each request hears of its own failure; the pool would throw it once more without a listener.
+    pool.on("connectionError", () => undefined);
+    return {
+      send: (headers, body) => sendOnce(pool, { path: `${pathname}${search}`, headers, body }, timeoutMs),
+      close: () => void pool.destroy().catch(() => undefined),
+    };
+  };
+}
+
+const certificatesIn = (pem: string): string[] =>
+  pem.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? [pem];
+
+interface OneRequest {
+  path: string;
+  headers: Record<string, string>;
+  body: Buffer;
+}
+
+/** Settles with the headers of the answer; resolves when the connection is free again, so that the next attempt finds it. */
+function sendOnce(pool: Pool, request: OneRequest, timeoutMs: number): Promise<Answer> {
+  return new Promise((resolve) => {
+    const startedMs = performance.now();
+    let controller: Dispatcher.DispatchController | undefined;
+    let answer: Answer | undefined;
+    let answerBytes = 0;
+    let isOver = false;
+    const settle = (outcome: Outcome, retryAfter?: string): void => {
+      answer ??= { outcome, durationMs: Math.round(performance.now() - startedMs), retryAfter };
+    };
+    const finish = (): void => {
+      if (isOver) return;
+      isOver = true;
+      clearTimeout(timer);
+      if (answer) resolve(answer);
+    };
+    const giveUp = (): void => {
+      settle({ kind: "failed", error: `no answer within ${timeoutMs} ms`, isTimeout: true });
+      finish();
+      controller?.abort(new Error("given up"));
+    };
+    let timer = setTimeout(giveUp, timeoutMs);
+    const handler: Dispatcher.DispatchHandler = {
+      onRequestStart: (started) => {
+        controller = started;
+        if (isOver) started.abort(new Error("given up"));
+      },
+      onResponseStart: (_, status, headers) => {
+        if (status < 200) return;
+        const { "retry-after": retryAfter } = headers;
+        settle({ kind: "answered", status }, Array.isArray(retryAfter) ? retryAfter[0] : retryAfter);
+        clearTimeout(timer);
+        timer = setTimeout(giveUp, answerBodyMs);
+      },
+      onResponseData: (started, chunk) => {
+        answerBytes += chunk.length;
+        if (answerBytes > mostAnswerBytes) started.abort(new Error("enough"));
+      },
+      onResponseEnd: finish,
+      onResponseError: (_, error) => {
+        settle({ kind: "failed", error: failureText(error) });
+        finish();
+      },
+    };
+    try {
+      pool.dispatch({ ...request, method: "POST" }, handler);
+    } catch (error) {
+      settle({ kind: "failed", error: failureText(error) });
+      finish();
+    }
+  });
+}
+
+const texts: Record<string, string> = {
+  ECONNREFUSED: "connection refused",
+  ECONNRESET: "connection reset",
+  EPIPE: "connection reset",
+  UND_ERR_SOCKET: "connection closed without an answer",
+  ENOTFOUND: "the name does not resolve",
+  EAI_AGAIN: "the name does not resolve",
+  EHOSTUNREACH: "host unreachable",
+  ENETUNREACH: "network unreachable",
+  ETIMEDOUT: "connection timed out",
+  UND_ERR_CONNECT_TIMEOUT: "connection timed out",
+  UND_ERR_HEADERS_OVERFLOW: "the headers of the answer are too large",
+};
+
+function failureText(error: unknown): string {
+  if (error instanceof AddressRefused) return error.message;
+  const first = error instanceof AggregateError ? error.errors[0] : error;
+  const { code, cause } = first as { code?: unknown; cause?: unknown };
+  if (typeof code !== "string") return cause ? failureText(cause) : "connection failed";
+  const known = texts[code];
+  if (known !== undefined) return `${known} (${code})`;
+  return /CERT|TLS|SSL|SIGNED|LEAF|ISSUER/.test(code) ? `TLS failed (${code})` : `connection failed (${code})`;
+}

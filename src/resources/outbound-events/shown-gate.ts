@@ -1,0 +1,26 @@
+import type { Scope } from "../../oauth/scopes.ts";
+import type { WebhookEventType } from "../organizations/webhook-event-types.ts";
+import { isLogged } from "./outbound-gate.ts";
+
+/** What of an integration decides which rows of its log it sees, as it is now and not as it was when the row was made. */
+export interface ShowingIntegration {
+  webhookEventTypes: readonly WebhookEventType[];
+  webhookDeviceFilter: readonly string[];
+  messagingEnabled: boolean;
+}
+
+/**
+ * Whether the integration sees a row of its log, at push and at replay alike (section 19.1). An empty list of types means all
+ * that the scopes allow, an empty device filter all devices. `scopes` are those granted to the integration for push, and those
+ * of the token that are still granted for replay.
+ */
+export function isShown(
+  row: { type: WebhookEventType; deviceUid: string },
+  integration: ShowingIntegration,
+  scopes: readonly Scope[],
+): boolean {
+  const { webhookEventTypes, webhookDeviceFilter } = integration;
+  if (webhookEventTypes.length > 0 && !webhookEventTypes.includes(row.type)) return false;
+  if (webhookDeviceFilter.length > 0 && !webhookDeviceFilter.includes(row.deviceUid)) return false;
+  return isLogged(row.type, { ...integration, scopes });
+}

@@ -1,0 +1,157 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type pg from "pg";
+import { makeAuthority } from "../support/certificates.ts";
+import { withEmbedded } from "../support/embedded-client.ts";
+import { fillLog } from "../support/log-rows.ts";
+import { startVigil, tempFolder, vigilJson } from "../support/vigil-process.ts";
+import { median, type Row } from "./report.ts";
+import type { ReceiverStats } from "./webhook-receiver.ts";
+
+const rounds = 3;
+const perRound = 20_000;
+const inFlight = 32;
+/** `--waiting 1000000` for the full size. */
+const waitingAt = process.argv.indexOf("--waiting");
+const waiting = waitingAt < 0 ? 100_000 : Number(process.argv[waitingAt + 1]);
+
+const script = (name: string): string[] => ["--import", "tsx", join(import.meta.dirname, name)];
+const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+
+async function openReceiverProcess(folder: string): Promise<{
+  port: number;
+  stats(path: string): Promise<ReceiverStats>;
+  reset(): void;
+  child: ChildProcess;
+}> {
+  const authority = makeAuthority();
+  const { key, cert } = authority.issue(["127.0.0.1"]);
+  for (const [name, text] of Object.entries({ "key.pem": key, "cert.pem": cert, "ca.pem": authority.ca })) {
+    await writeFile(join(folder, name), text);
+  }
+  const args = [...script("webhook-receiver.ts"), join(folder, "key.pem"), join(folder, "cert.pem")];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit", "ipc"] });
+  const port = await new Promise<string>((done) =>
+    createInterface({ input: child.stdout as NodeJS.ReadableStream }).once("line", done),
+  );
+  const none: ReceiverStats = { count: 0, firstMs: 0, lastMs: 0, p50: 0, p99: 0 };
+  return {
+    port: Number(port),
+    child,
+    reset: () => void child.send("reset"),
+    stats: (path) =>
+      new Promise((done) => {
+        child.once("message", (all: Record<string, ReceiverStats>) => done(all[path] ?? none));
+        child.send("stats");
+      }),
+  };
+}
+
+function runBare(url: string, caFile: string): Promise<number> {
+  const args = [...script("bare-webhooks.ts"), url, caFile, String(perRound), String(inFlight)];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  return new Promise((done) => {
+    createInterface({ input: child.stdout as NodeJS.ReadableStream }).once("line", (line) =>
+      done((JSON.parse(line) as { perSecond: number }).perSecond),
+    );
+  });
+}
+
+/** Deliveries of the whole way (log, lane, attempt records) against a bare client that posts ready bytes to the same receiver. */
+export async function benchWebhooks(): Promise<Row[]> {
+  const folder = await tempFolder();
+  const receiver = await openReceiverProcess(folder.path);
+  const env = {
+    VIGIL_LOG_LEVEL: "warn",
+    VIGIL_WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8",
+    VIGIL_WEBHOOK_CA_FILE: join(folder.path, "ca.pem"),
+  };
+  const where = ["--data-dir", folder.path];
+  const service = await startVigil(where, env);
+  const url = (path: string): string => `https://127.0.0.1:${receiver.port}${path}`;
+  const hook = async (slug: string, path: string): Promise<string> => {
+    await vigilJson(["org", "create", "--name", slug, "--slug", slug, ...where], env);
+    const options = ["--org", slug, "--name", slug, "--webhook-url", url(path)];
+    return (await vigilJson<{ id: string }>(["integration", "create", ...options, ...where], env)).id;
+  };
+  const arrived = async (path: string, count: number): Promise<ReceiverStats> => {
+    for (;;) {
+      const stats = await receiver.stats(path);
+      if (stats.count >= count) return stats;
+      await pause(50);
+    }
+  };
+  try {
+    const [ours, quiet, busy, dead] = [
+      await hook("ours", "/ours"),
+      await hook("quiet", "/quiet"),
+      await hook("busy", "/busy"),
+      await hook("dead", "/hang"),
+    ];
+    return await withEmbedded(folder.path, async (client) => {
+      const speed = await measureSpeed(client, ours);
+      const alone = await measureDelay(client, quiet);
+      await fillLog(client, dead, waiting);
+      const besideDead = await measureDelay(client, quiet);
+      await fillLog(client, busy, waiting);
+      const besideBusy = await measureDelay(client, quiet);
+      const row = (what: string, mine: number, bare: number): Row => ({
+        what,
+        ours: mine,
+        bare,
+        unit: "ms",
+        ratios: [mine / Math.max(1, bare)],
+      });
+      const beside = `with ${waiting} rows waiting for`;
+      return [
+        speed,
+        row(`p50 of row to request, ${beside} a receiver that hangs, against alone`, besideDead.p50, alone.p50),
+        row(`p99 of row to request, ${beside} a receiver that hangs, against alone`, besideDead.p99, alone.p99),
+        row(`p50 of row to request, ${beside} a receiver that answers, against alone`, besideBusy.p50, alone.p50),
+        row(`p99 of row to request, ${beside} a receiver that answers, against alone`, besideBusy.p99, alone.p99),
+      ];
+    });
+  } finally {
+    await service.kill("SIGTERM");
+    receiver.child.kill();
+    await folder.remove();
+  }
+
+  async function measureSpeed(client: pg.Client, integrationId: string): Promise<Row> {
+    const all = { ours: [] as number[], bare: [] as number[] };
+    for (let round = -1; round < rounds; round++) {
+      receiver.reset();
+      await fillLog(client, integrationId, perRound);
+      const startedMs = Date.now();
+      const { lastMs } = await arrived("/ours", perRound);
+      const perSecond = perRound / ((lastMs - startedMs) / 1000);
+      const bare = await runBare(url("/bare"), join(folder.path, "ca.pem"));
+      // The first round warms both up.
+      if (round < 0) continue;
+      all.ours.push(perSecond);
+      all.bare.push(bare);
+    }
+    return {
+      what: `deliveries of one integration, ${inFlight} in flight`,
+      ours: median(all.ours),
+      bare: median(all.bare),
+      unit: "requests/s",
+      ratios: all.ours.map((value, index) => value / (all.bare[index] as number)),
+      goal: 0.5,
+    };
+  }
+
+  /** A row every 20 ms. */
+  async function measureDelay(client: pg.Client, integrationId: string): Promise<ReceiverStats> {
+    await fillLog(client, integrationId, 1);
+    await pause(500);
+    receiver.reset();
+    for (let n = 0; n < 250; n++) {
+      await fillLog(client, integrationId, 1);
+      await pause(20);
+    }
+    return arrived("/quiet", 250);
+  }
+}
