@@ -54,7 +54,6 @@ export const cliActor = (organizationId: string): Actor => ({
 export interface TestApiOptions {
   clock?: Clock;
   routes?: readonly Route[];
-  speech?: SpeechSetting;
   /** A database that somebody else has made, and drops. */
   url?: string;
   speech?: SpeechSetting;
