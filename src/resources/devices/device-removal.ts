@@ -25,6 +25,8 @@ export async function deleteDevice(
   await tx.run`
     update device_state set is_online = false, status_changed_at = ${now}
     where organization_id = ${organizationId} and device_id = ${deviceId} and is_online`;
+  // Should it come back, its rules begin anew: where it was before says nothing of where it is then.
+  await tx.run`delete from rule_states where organization_id = ${organizationId} and device_id = ${deviceId}`;
   await closeAssignmentsOfDevice(tx, organizationId, deviceId, actor, now);
   await recordAudit(tx, actor, now, {
     action: "deleted",
