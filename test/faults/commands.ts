@@ -161,6 +161,8 @@ interface Row {
   status: string;
   attempts: number;
   told: string[];
+  /** Status, or the code of the error. */
+  end: string;
 }
 
 async function verify(
@@ -178,6 +180,7 @@ async function verify(
   }
   const { rows } = await client.query<Row>(`
     select c.id, d.uid, lpad((c.number % 500000)::text, 6, '0') as serial, c.command_type as type, c.status, c.attempts,
+      coalesce(c.error->>'code', c.status) as end,
       array(select o.type from outbound_events o where o.body::jsonb->'data'->>'command_uuid' = c.id::text) as told
     from commands c join devices d on d.id = c.device_id`);
   const moves = await client.query<{ id: string; move: string; finals: string }>(`
@@ -213,6 +216,15 @@ async function verify(
   );
   const twice = rows.filter(({ attempts }) => attempts === 2).length;
   console.log(`  ${rows.length} commands: ${counts.join(", ")}; ${twice} written twice; ${problems.length} problems`);
+  for (const manner of new Set(fleet.map((watch) => watch.manner))) {
+    const own = rows.filter(({ uid }) => fleet.find((watch) => watch.uid === uid)?.manner === manner);
+    const ends = new Map<string, number>();
+    for (const { type, end } of own) {
+      const name = single.includes(type) ? `${end} (once)` : end;
+      ends.set(name, (ends.get(name) ?? 0) + 1);
+    }
+    console.log(`    ${manner}: ${[...ends].map(([end, count]) => `${count} ${end}`).join(", ")}`);
+  }
   for (const problem of problems.slice(0, 20)) console.log(`  ${problem}`);
   return problems.length === 0;
 }
