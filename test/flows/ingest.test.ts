@@ -225,14 +225,6 @@ test("is offline at once after a power-off notice, and online with the next pack
   expect(await state(id)).toMatchObject({ is_online: true, status_changed_at: clock.now() });
 });
 
-test("does not answer what nothing keeps yet", async () => {
-  const { tracker } = await device();
-  tracker.send(1, [{ kind: "text", text: "hello", deviceTimeMs: null }]);
-  tracker.send(2);
-  await tracker.until("ok 2");
-  expect(tracker.lines).not.toContain("ok 1");
-});
-
 test("sets a packet aside that cannot be stored, answers it, and stores the others of its batch", async () => {
   const { id, tracker } = await device();
   const others = await Promise.all([device(), device(), device()]);
