@@ -131,7 +131,6 @@ interface Libav {
     packets: object[],
     isLast: boolean,
   ): Promise<LibavFrame[]>;
-  terminate(): void;
 }
 
 /** AAC in M4A, Opus in WebM. A new instance each time: what a damaged file leaves behind goes with it. */
