@@ -223,6 +223,8 @@ class TcpGateway implements Gateway, ConnectionHost {
       return undefined;
     }
     const { id, organization_id: organizationId, uid, name } = found;
+    // The first device of an organization waits for its rules, instead of the packets of all others.
+    await this.#options.rules.upTo(organizationId, 0);
     const claim = { deviceId: id, organizationId, protocol, remoteAddr: connection.remoteAddr };
     const session = await this.#sessions.claim(claim);
     const nowMs = this.clock.nowMs();

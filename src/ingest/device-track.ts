@@ -3,7 +3,7 @@ import { uuidBytes, uuidV7Floor } from "../lib/ids.ts";
 import { eventTypes } from "../resources/events/event-types.ts";
 import { alarmKey } from "./alarm-rules.ts";
 import type { DeviceTrack, IngestDevice, LastLocation } from "./device-memory.ts";
-import { memoryOf } from "./rule-memory.ts";
+import { noMemory } from "./rule-memory.ts";
 import { readRules } from "./rule-store.ts";
 
 /** Older fixes cannot make a jump of a new one: it would lie on another planet. */
@@ -78,7 +78,7 @@ export async function openTrack(
       lastLocation: state.last_location,
       battery: state.last_status.bat?.value ?? null,
       ruleVersion: known[0]?.rule_version ?? 0,
-      rules: known[0]?.rules ?? memoryOf(null, null),
+      rules: known[0]?.rules ?? noMemory,
     },
   };
 }

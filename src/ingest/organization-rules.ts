@@ -33,6 +33,8 @@ export class OrganizationRules {
   /** The ids of thresholds by user, device, or organization. */
   readonly #targets = new Map<string, Set<string>>();
   readonly #holders = new Map<string, Holder[]>();
+  /** The view of every device while there are no rules. */
+  #empty: RuleView | undefined;
 
   constructor(organizationId: string) {
     this.#organizationId = organizationId;
@@ -135,6 +137,12 @@ export class OrganizationRules {
   }
 
   viewOf(deviceId: string): RuleView {
+    if (this.size > 0) return this.#viewOf(deviceId);
+    if (this.#empty?.version !== this.version) this.#empty = this.#viewOf("");
+    return this.#empty;
+  }
+
+  #viewOf(deviceId: string): RuleView {
     const holders = this.#holders.get(deviceId) ?? [];
     const revisions = holders.map(({ userId, assignedAt }) => ({ userId, revision: String(assignedAt.getTime()) }));
     const byMetric = new Map<string, ThresholdRule[]>();

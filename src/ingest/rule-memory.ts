@@ -1,4 +1,4 @@
-import type { DeviceFences, Heard } from "../rules/device-fences.ts";
+import { type DeviceFences, type Heard, noFences } from "../rules/device-fences.ts";
 import type { FenceState } from "../rules/fence.ts";
 import type { ThresholdState } from "../rules/threshold.ts";
 
@@ -18,11 +18,17 @@ export interface StoredRules {
   is_battery_low?: boolean;
 }
 
-export const memoryOf = (stored: StoredRules | null, last: DeviceFences["last"]): RuleMemory => ({
-  fences: { last, heard: stored?.heard ?? [], states: stored?.fences ?? {} },
-  thresholds: stored?.thresholds ?? {},
-  isBatteryLow: stored?.is_battery_low ?? false,
-});
+/** Shared by all devices that no rule knows yet: there may be many. */
+export const noMemory: RuleMemory = { fences: noFences, thresholds: {}, isBatteryLow: false };
+
+export const memoryOf = (stored: StoredRules | null, last: DeviceFences["last"]): RuleMemory =>
+  stored === null && last === null
+    ? noMemory
+    : {
+        fences: { last, heard: stored?.heard ?? noFences.heard, states: stored?.fences ?? noFences.states },
+        thresholds: stored?.thresholds ?? noMemory.thresholds,
+        isBatteryLow: stored?.is_battery_low ?? false,
+      };
 
 export const toStored = ({ fences, thresholds, isBatteryLow }: RuleMemory): StoredRules => ({
   ...(Object.keys(fences.states).length > 0 ? { fences: { ...fences.states } } : {}),
