@@ -2,8 +2,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { makeManualClock } from "../../src/lib/clock.ts";
 import { formatUuid, uuidBytes, uuidV7Floor } from "../../src/lib/ids.ts";
 import { allScopes } from "../../src/oauth/scopes.ts";
+import { allWebhookEventTypes } from "../../src/resources/organizations/webhook-event-types.ts";
 import { openTestApi, type TestAnswer, type TestApi } from "../support/api.ts";
-import { replay, replayPath, type SampleType, setIntegration, tell } from "../support/outbound.ts";
+import { replay, replayPath, setIntegration, tell } from "../support/outbound.ts";
+import { type SampleType, sampleData } from "../support/outbound-samples.ts";
 import {
   fetchToken,
   makeIntegration,
@@ -138,6 +140,32 @@ describe("a page of the log", () => {
     expect(await found("_")).toEqual([]);
     expect(await found("")).toHaveLength(3);
     expect(refusal(await replay(api, integration.token, { search: "a\0b" }))).toEqual([400, "validation_error"]);
+  });
+});
+
+describe("the description", () => {
+  it("has the shape of every type, which the examples of the contract fit", async () => {
+    const every = Object.keys(sampleData) as SampleType[];
+    expect(every.toSorted()).toEqual(allWebhookEventTypes.toSorted());
+    await setIntegration(api, organization, integration, { webhookEventTypes: allWebhookEventTypes });
+    await tell(api, organization, every);
+    // Answers are held against the description, without further keys.
+    const page = await replay(api, integration.token);
+    expect(types(page)).toEqual(every);
+    expect(page.body.data.map(({ data }: { data: object }) => data)).toEqual(Object.values(sampleData));
+  });
+
+  it("tells what is sent to webhooks, with the same schemas", async () => {
+    const { body: description } = await api.call("GET", "/api/schema/?format=json");
+    const webhooks = description["x-webhooks"];
+    expect(Object.keys(webhooks)).toEqual(allWebhookEventTypes);
+    for (const type of allWebhookEventTypes) {
+      const { parameters, requestBody } = webhooks[type].post;
+      const [, name] = /^#\/components\/schemas\/(.+)$/.exec(requestBody.content["application/json"].schema.$ref) ?? [];
+      expect(description.components.schemas[name as string].properties.type.enum).toEqual([type]);
+      const headers = parameters.map(({ name: header }: { name: string }) => header);
+      expect(headers).toEqual(expect.arrayContaining(["Idempotency-Key", "X-Signature", "X-Event-Type"]));
+    }
   });
 });
 

@@ -1,11 +1,16 @@
 import { dayFaults } from "./day.ts";
 import { ingestFaults } from "./ingest.ts";
+import { replayFaults } from "./replay.ts";
 
 /**
  * `npm run faults -- ingest [--rounds 20] [--seed N]`: promises that only a crash can break. `day`: a day of simulated people
  * against what the fences tell of it.
  */
-const faults: Record<string, (options: FaultOptions) => Promise<boolean>> = { ingest: ingestFaults, day: dayFaults };
+const faults: Record<string, (options: FaultOptions) => Promise<boolean>> = {
+  ingest: ingestFaults,
+  replay: replayFaults,
+  day: dayFaults,
+};
 const usualRounds: Record<string, number> = { day: 1 };
 
 export interface FaultOptions {

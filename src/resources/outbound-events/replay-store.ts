@@ -1,5 +1,5 @@
 import type { Db } from "../../db/database.ts";
-import { allOf, type Sql, sql } from "../../db/sql.ts";
+import { allOf, rawSql, type Sql, sql } from "../../db/sql.ts";
 import { uuidV7Floor } from "../../lib/ids.ts";
 import { containsPattern, foldForSearch } from "../../lib/search-text.ts";
 import type { WebhookEventType } from "../organizations/webhook-event-types.ts";
@@ -51,7 +51,7 @@ export async function readLog(db: Db, owner: ReplayOwner, range: ReplayRange): P
 const byId = (owner: ReplayOwner, range: ReplayRange): Sql => sql`
   select id, body from outbound_events
   where ${allOf([ownedAfter(owner, range), sql`type = any(${range.types}::text[])`, ...filtersOf(range)])}
-  order by id limit ${range.limit + 1}`;
+  order by id limit ${boundOf(range)}`;
 
 /** Perhaps few are: the beginnings of each type are put together, however many rows lie between. */
 const byType = (owner: ReplayOwner, range: ReplayRange): Sql => sql`
@@ -59,9 +59,15 @@ const byType = (owner: ReplayOwner, range: ReplayRange): Sql => sql`
   cross join lateral (
     select id, body from outbound_events
     where ${allOf([ownedAfter(owner, range), sql`type = wanted.type`, ...filtersOf(range)])}
-    order by id limit ${range.limit + 1}
+    order by id limit ${boundOf(range)}
   ) e
-  order by e.id limit ${range.limit + 1}`;
+  order by e.id limit ${boundOf(range)}`;
+
+/**
+ * One row more than a page, as a number in the text: with a parameter the planner does not know how little is read, never keeps a
+ * plan, and planning a month of partitions takes longer than the read (7 ms against 1 ms on a busy machine).
+ */
+const boundOf = ({ limit }: ReplayRange): Sql => rawSql(limit <= 100 ? "101" : "501");
 
 const ownedAfter = ({ organizationId, integrationId }: ReplayOwner, { afterId }: ReplayRange): Sql =>
   sql`integration_id = ${integrationId} and id > ${afterId} and organization_id = ${organizationId}`;

@@ -1,0 +1,28 @@
+import type { Database } from "../../src/db/database.ts";
+import { allScopes } from "../../src/oauth/scopes.ts";
+import { createIntegration } from "../../src/resources/organizations/integration-store.ts";
+import { cliActor } from "./api.ts";
+
+/** Rows that the log needs, on any database. */
+export async function makeOrganization(db: Database, id: string, now: Date): Promise<void> {
+  await db.run`
+    insert into organizations (id, slug, name, timezone, default_locale, features, per_minute, per_hour, created_at, updated_at)
+    values (${id}, ${id}, 'Care', 'UTC', 'en', '{}', 1000, 1000, ${now}, ${now})`;
+}
+
+/** Returns its id. */
+export async function makeIntegration(db: Database, organizationId: string, now: Date): Promise<string> {
+  const settings = {
+    name: "Care Co",
+    scopes: allScopes,
+    webhookUrl: null,
+    webhookEventTypes: [],
+    webhookDeviceFilter: [],
+    linkHosts: [],
+    messagingEnabled: true,
+  };
+  const { integration } = await db.transaction((tx) =>
+    createIntegration(tx, organizationId, settings, cliActor(organizationId), now),
+  );
+  return integration.id;
+}
