@@ -174,7 +174,9 @@ describe("what the rules of an organization are", () => {
       scope: "device",
       userId: null,
       shapeRevision: 1,
+      shapeVersion: expect.any(Number),
       createdAt: clock.now(),
+      updatedAt: clock.now(),
       links: expect.arrayContaining([
         { deviceId: device.id, linkedAt },
         { deviceId: other.id, linkedAt },

@@ -217,6 +217,7 @@ test("makes an event of an alarm, with place and battery, and one of its repetit
 test("is offline at once after a power-off notice, and online with the next packet", async () => {
   const { id, tracker } = await device();
   const off: TrackerMessage = { kind: "alarm", type: "power_off", code: "19", deviceTimeMs: null };
+  clock.advanceMs(1000);
   tracker.send(1, [off]);
   await tracker.until("ok 1");
   expect(await state(id)).toMatchObject({ is_online: false, status_changed_at: clock.now() });

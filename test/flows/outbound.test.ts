@@ -119,9 +119,9 @@ test("tells of readings with a vital sign: all metrics in range, with their unit
   tracker.send(3, [vitals({ bat: 50, steps: 1 }), gpsFix(null, 0, 0, { satellites: 7 })]);
   tracker.send(4, [vitals({ hr: 900, bat: 40 })]);
   await tracker.until("ok 4");
-  const rows = await told(uid);
+  const rows = (await told(uid)).filter(({ type }) => type === "health.snapshot");
   const stored = await world.db.many<{ id: string }>`select id from telemetry where device_id = ${id} and data ? 'x'`;
-  expect(rows.map(({ type }) => type)).toEqual(["health.snapshot", "health.snapshot"]);
+  expect(rows).toHaveLength(2);
   const [first, second] = rows.map(({ envelope }) => envelope);
   const telemetry_id = stored[0]?.id;
   expect(JSON.stringify(first?.data)).toBe(
