@@ -1,11 +1,12 @@
 import { text } from "node:stream/consumers";
-import { commands } from "./cli/commands.ts";
+import { loadCommandsFor } from "./cli/commands.ts";
 import { runCommandLine } from "./cli/run.ts";
 
 // A reader that has seen enough (`vigil org list | head -1`) closes the pipe; that is no failure of ours.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
 
-const code = await runCommandLine(process.argv.slice(2), commands, {
+const argv = process.argv.slice(2);
+const code = await runCommandLine(argv, await loadCommandsFor(argv), {
   stdout: (output) => process.stdout.write(output),
   stderr: (output) => process.stderr.write(output),
   readStdin: () => text(process.stdin),

@@ -1,6 +1,16 @@
 import { expect, test } from "vitest";
-import { commands } from "./commands.ts";
+import { loadAllCommands, loadCommandsFor } from "./commands.ts";
 import { helpText, usageFor } from "./help.ts";
+
+const commands = await loadAllCommands();
+
+test("finds each command among those of its first word", async () => {
+  for (const { path } of commands) {
+    const found = await loadCommandsFor(path);
+    expect(found.some((one) => one.path.join(" ") === path.join(" "))).toBe(true);
+    expect(found.every((one) => one.path[0] === path[0])).toBe(true);
+  }
+});
 
 test("lists every command", () => {
   const text = helpText([], commands);
