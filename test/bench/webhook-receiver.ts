@@ -5,7 +5,8 @@ import type { AddressInfo } from "node:net";
 /**
  * A receiver in a process of its own. Arguments: the files of key and certificate. Prints its port; answers `stats` on its channel
  * with what came to each path since `reset`: how many requests, the time of the last one, and how long after the making of their
- * row they came (the id says when that was). `/fail` answers 500, `/hang` nothing, everything else 200.
+ * row they came (the id says when that was); those to `/packets` how long after the reception of their packet. `/fail` answers
+ * 500, `/hang` nothing, everything else 200.
  */
 const [keyFile = "", certFile = ""] = process.argv.slice(2);
 
@@ -26,7 +27,9 @@ export interface ReceiverStats {
 let seen = new Map<string, Seen>();
 const server = createServer({ key: readFileSync(keyFile), cert: readFileSync(certFile) }, (request, response) => {
   const path = request.url ?? "/";
-  request.resume();
+  let body = "";
+  if (path === "/packets") request.setEncoding("utf8").on("data", (text: string) => (body += text));
+  else request.resume();
   request.on("end", () => {
     const nowMs = Date.now();
     const of = seen.get(path) ?? { count: 0, firstMs: nowMs, lastMs: nowMs, delays: [] };
@@ -34,7 +37,9 @@ const server = createServer({ key: readFileSync(keyFile), cert: readFileSync(cer
     of.count++;
     of.lastMs = nowMs;
     const id = request.headers["idempotency-key"];
-    if (typeof id === "string") of.delays.push(nowMs - Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
+    const receivedAt = /"received_at":"([^"]+)"/.exec(body)?.[1];
+    if (receivedAt !== undefined) of.delays.push(nowMs - Date.parse(receivedAt));
+    else if (typeof id === "string") of.delays.push(nowMs - Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
     if (path === "/hang") return;
     response.writeHead(path === "/fail" ? 500 : 200).end();
   });

@@ -5,14 +5,17 @@ import { createInterface } from "node:readline";
 import type pg from "pg";
 import { makeAuthority } from "../support/certificates.ts";
 import { withEmbedded } from "../support/embedded-client.ts";
+import { registerFleet } from "../support/fleet.ts";
 import { fillLog } from "../support/log-rows.ts";
 import { startVigil, tempFolder, vigilJson } from "../support/vigil-process.ts";
+import { load } from "./ingest.ts";
 import { median, type Row } from "./report.ts";
 import type { ReceiverStats } from "./webhook-receiver.ts";
 
 const rounds = 3;
 const perRound = 20_000;
 const inFlight = 32;
+const packetRate = 1000;
 /** `--waiting 1000000` for the full size. */
 const waitingAt = process.argv.indexOf("--waiting");
 const waiting = waitingAt < 0 ? 100_000 : Number(process.argv[waitingAt + 1]);
@@ -65,6 +68,8 @@ export async function benchWebhooks(): Promise<Row[]> {
   const receiver = await openReceiverProcess(folder.path);
   const env = {
     VIGIL_LOG_LEVEL: "warn",
+    VIGIL_GATEWAY_HOST: "127.0.0.1",
+    VIGIL_GATEWAY_NEW_PER_ADDRESS_PER_MINUTE: "1000000",
     VIGIL_WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8",
     VIGIL_WEBHOOK_CA_FILE: join(folder.path, "ca.pem"),
   };
@@ -92,6 +97,7 @@ export async function benchWebhooks(): Promise<Row[]> {
     ];
     return await withEmbedded(folder.path, async (client) => {
       const speed = await measureSpeed(client, ours);
+      const packets = await measurePackets(client);
       const alone = await measureDelay(client, quiet);
       await fillLog(client, dead, waiting);
       const besideDead = await measureDelay(client, quiet);
@@ -107,6 +113,8 @@ export async function benchWebhooks(): Promise<Row[]> {
       const beside = `with ${waiting} rows waiting for`;
       return [
         speed,
+        row(`p50 of packet to request at ${packetRate} packets/s, against the answer to the device`, ...packets.p50),
+        row(`p99 of packet to request at ${packetRate} packets/s, against the answer to the device`, ...packets.p99),
         row(`p50 of row to request, ${beside} a receiver that hangs, against alone`, besideDead.p50, alone.p50),
         row(`p99 of row to request, ${beside} a receiver that hangs, against alone`, besideDead.p99, alone.p99),
         row(`p50 of row to request, ${beside} a receiver that answers, against alone`, besideBusy.p50, alone.p50),
@@ -141,6 +149,26 @@ export async function benchWebhooks(): Promise<Row[]> {
       ratios: all.ours.map((value, index) => value / (all.bare[index] as number)),
       goal: 0.5,
     };
+  }
+
+  /** From the reception of a packet to the request that tells of it, beside the time of the device's own answer. */
+  async function measurePackets(client: pg.Client): Promise<Record<"p50" | "p99", [number, number]>> {
+    const devices = 500;
+    await registerFleet(client, devices);
+    const { rows: found } = await client.query("select slug from organizations where slug like 'fleet-%'");
+    const options = ["--org", found[0].slug, "--name", "packets", "--webhook-url", url("/packets")];
+    await vigilJson(["integration", "create", ...options, ...where], env);
+    const port = Number(service.gateway.split(":").at(-1));
+    const firstUid = 860_000_000_000_000;
+    const run = (durationMs: number) =>
+      load({ port }, devices, durationMs, packetRate, undefined, [firstUid, Date.now() - 3_600_000]);
+    await run(3000);
+    await pause(1000);
+    receiver.reset();
+    const answers = await run(10_000);
+    await pause(1000);
+    const told = await receiver.stats("/packets");
+    return { p50: [told.p50, answers.p50], p99: [told.p99, answers.p99] };
   }
 
   /** A row every 20 ms. */

@@ -9,10 +9,10 @@ export async function dayFaults({ rounds, seed }: FaultOptions): Promise<boolean
   try {
     for (let round = 0; round < rounds; round++) {
       const options = { people: 200, seed: seed + round, from: 0, to: 24, reportSeconds: 60, log: console.log };
-      const { packets, wanted, misses, falseAlarms } = await simulateDay(options);
+      const { packets, wanted, misses, falseAlarms, undecided } = await simulateDay(options);
       const { enter, exit, dwell } = wanted;
       console.log(
-        `  ${packets} packets; ${enter} times entered, ${exit} left, ${dwell} stayed: ${misses.length} missed, ${falseAlarms.length} false alarms`,
+        `  ${packets} packets; ${enter} times entered, ${exit} left, ${dwell} stayed: ${misses.length} missed, ${falseAlarms.length} false alarms, ${undecided} told of people on the very boundary`,
       );
       for (const line of [...misses.map((miss) => `missed ${miss}`), ...falseAlarms].slice(0, 20))
         console.log(`  ${line}`);
