@@ -1,7 +1,10 @@
 import type { Database, Tx } from "../db/database.ts";
+import { joinSql, type Sql, sql } from "../db/sql.ts";
 import type { Clock } from "../lib/clock.ts";
 import { uuidBytes, uuidV7 } from "../lib/ids.ts";
-import { findRuleChanges } from "../resources/rule-versions/rule-version.ts";
+import { listHoldersOfUsers } from "../resources/rule-versions/holder-store.ts";
+import { findRuleChanges, type RuleChange } from "../resources/rule-versions/rule-version.ts";
+import { listThresholdTargets } from "../resources/thresholds/threshold-rules-store.ts";
 import type { LastLocation } from "./device-memory.ts";
 import { DeviceRules } from "./device-rules.ts";
 import { insertEvents, shownName } from "./event-store.ts";
@@ -103,8 +106,9 @@ export async function eventsOf(tx: Tx, device: LockedDevice, { facts }: DeviceRu
 }
 
 /**
- * Looks again at the states of devices whose fences have changed: a stay that was not watched for may be due by now. What the
- * rules say is settled by the timers; here they only become due.
+ * Looks again at the states of devices whose rules have changed: a stay that was not watched for may be due by now, and a breach
+ * ends when its rule does not apply, also if it does again before the next reading. What the rules say is settled by the timers;
+ * here they only become due.
  */
 export async function planChangedRules({ db, clock }: RuleTimerParts): Promise<void> {
   const behind = await db.many<{ organization_id: string; version: number; planned: number }>`
@@ -114,15 +118,21 @@ export async function planChangedRules({ db, clock }: RuleTimerParts): Promise<v
   for (const { organization_id: organizationId, version, planned } of behind) {
     await db.transaction(async (tx) => {
       const news = await findRuleChanges(tx, organizationId, planned);
-      const fences = news?.changes.filter(({ kind }) => kind === "geofence").map(({ id }) => id) ?? [];
-      const isAll = !news || news.changes.some(({ kind }) => kind === "all");
+      const changes = news?.changes ?? [{ kind: "all", id: organizationId } as const];
+      const fences = changes.filter(({ kind }) => kind === "geofence").map(({ id }) => id);
+      const isAll = changes.some(({ kind }) => kind === "all");
+      const held = await heldDevices(tx, organizationId, changes);
       const now = clock.now();
-      if (isAll || fences.length > 0) {
+      const which: Sql[] = [];
+      if (isAll) which.push(sql`state ? 'fences'`);
+      else if (fences.length > 0) which.push(sql`state->'fences' ?| ${fences}::text[]`);
+      if (isAll || held.isAll) which.push(hasBreach);
+      else if (held.ids.length > 0) which.push(sql`device_id = any(${held.ids}::uuid[]) and ${hasBreach}`);
+      if (which.length > 0) {
         await tx.run`
           with concerned as materialized (
             select device_id from rule_states
-            where organization_id = ${organizationId} and (due_at is null or due_at > ${now})
-              and state ? 'fences' and (${isAll}::bool or state->'fences' ?| ${fences}::text[])
+            where organization_id = ${organizationId} and (due_at is null or due_at > ${now}) and (${joinSql(which, " or ")})
             order by device_id for update)
           update rule_states s set due_at = ${now} from concerned c where s.device_id = c.device_id`;
       }
@@ -131,4 +141,28 @@ export async function planChangedRules({ db, clock }: RuleTimerParts): Promise<v
         on conflict (organization_id) do update set version = greatest(p.version, excluded.version)`;
     });
   }
+}
+
+const hasBreach = sql`jsonb_path_exists(state, '$.thresholds.*.*.ruleId')`;
+
+/** The devices to which other thresholds may apply than before. */
+async function heldDevices(
+  tx: Tx,
+  organizationId: string,
+  changes: readonly RuleChange[],
+): Promise<{ isAll: boolean; ids: string[] }> {
+  const idsOf = (kind: RuleChange["kind"]): string[] =>
+    changes.filter((change) => change.kind === kind).map(({ id }) => id);
+  const changed = idsOf("threshold");
+  const targets = changed.length > 0 ? await listThresholdTargets(tx, organizationId, changed) : [];
+  const users = targets.flatMap(({ userId }) => userId ?? []);
+  const holders = users.length > 0 ? await listHoldersOfUsers(tx, organizationId, users) : [];
+  return {
+    isAll: targets.some(({ userId, deviceId }) => userId === null && deviceId === null),
+    ids: [
+      ...idsOf("device"),
+      ...targets.flatMap(({ deviceId }) => deviceId ?? []),
+      ...holders.map(({ deviceId }) => deviceId),
+    ],
+  };
 }

@@ -131,6 +131,40 @@ test("takes the most specific rule, of the user before the device's and the orga
   for (const id of own.slice(0, 2)) await rules.deleteThreshold(id);
 });
 
+test("ends a breach without a word when its rule does not apply for a while, though no reading comes meanwhile", async () => {
+  const one = await person();
+  const userId = await rules.addUser();
+  const disable = 30;
+  const ruleId = await rules.addThreshold({ metric: "dbp", high: 90 });
+  await rules.addThreshold({ metric: "dbp", high: 90, userId, overrideMode: disable });
+  for (const interrupt of [
+    async () => {
+      const ownId = await rules.addThreshold({ metric: "dbp", high: 90, deviceId: one.id, overrideMode: disable });
+      await rules.runTimers();
+      await rules.deleteThreshold(ownId);
+    },
+    async () => {
+      await rules.assign(userId, one.id);
+      await rules.runTimers();
+      await rules.unassign(userId, one.id);
+    },
+    async () => {
+      const [otherId, other] = [await rules.addUser(), { metric: "dbp", high: 90, overrideMode: disable }];
+      await rules.assign(otherId, one.id);
+      const ownId = await rules.addThreshold({ ...other, userId: otherId });
+      await rules.runTimers();
+      await rules.deleteThreshold(ownId);
+    },
+  ]) {
+    await one.has({ dbp: 95 });
+    await interrupt();
+    clock.advanceMs(1000);
+    await one.has({ dbp: 80 });
+  }
+  expect(await one.messages()).toEqual(["dbp 95 above 90", "dbp 95 above 90", "dbp 95 above 90"]);
+  await rules.deleteThreshold(ruleId);
+});
+
 test("makes nothing of readings that come more than a quarter of an hour late", async () => {
   const one = await person();
   await rules.addThreshold({ deviceId: one.id, high: 120 });

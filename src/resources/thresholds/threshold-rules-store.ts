@@ -39,6 +39,16 @@ export const listThresholdRulesById = (
   ids: readonly string[],
 ): Promise<ThresholdRule[]> => readRules(db, organizationId, sql`t.id = any(${ids}::uuid[])`);
 
+/** What each of the given is for, active or not, deleted or not. Both null: every device of the organization. */
+export const listThresholdTargets = (
+  db: Db,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<Pick<ThresholdRule, "userId" | "deviceId">[]> =>
+  db.many<Pick<ThresholdRule, "userId" | "deviceId">>`
+    select user_id as "userId", device_id as "deviceId" from alert_thresholds
+    where organization_id = ${organizationId} and id = any(${ids}::uuid[])`;
+
 const readRules = (db: Db, organizationId: string, which: Sql): Promise<ThresholdRule[]> =>
   db.many<ThresholdRule>(sql`
     select t.id, t.scope, t.user_id as "userId", t.device_id as "deviceId", t.metric_key as "metricKey", t.low, t.high,
