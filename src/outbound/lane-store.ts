@@ -45,23 +45,25 @@ export interface Lease {
 const claimed = sql`d.integration_id as "integrationId", d.organization_id as "organizationId", d.cursor_ms as "cursorMs",
   d.cursor_seq as "cursorSeq", d.retry_at as "retryAt"`;
 
+/** A lease that ends later was left by a worker whose clock was ahead: those of living workers do not differ so much. */
+const longestLeaseMs = 300_000;
+
+const isFree = ({ now }: Lease): Sql =>
+  sql`(d.lease_until is null or d.lease_until <= ${now} or d.lease_until > ${new Date(now.getTime() + longestLeaseMs)})`;
+
 /** Takes the named lanes that nobody serves, and makes those that are new. */
-export const claimLanes = (
-  db: Db,
-  integrationIds: readonly string[],
-  { owner, now, until }: Lease,
-): Promise<ClaimedLane[]> =>
+export const claimLanes = (db: Db, integrationIds: readonly string[], lease: Lease): Promise<ClaimedLane[]> =>
   db.many<ClaimedLane>`
     insert into delivery_lanes as d (integration_id, organization_id, lease_owner, lease_until)
-    select integration_id, organization_id, ${owner}, ${until} from outbound_lanes
+    select integration_id, organization_id, ${lease.owner}, ${lease.until} from outbound_lanes
     where integration_id = any(${integrationIds}::uuid[]) and push_epoch is not null
     order by integration_id
-    on conflict (integration_id) do update set lease_owner = ${owner}, lease_until = ${until}
-    where d.lease_until is null or d.lease_until <= ${now}
+    on conflict (integration_id) do update set lease_owner = ${lease.owner}, lease_until = ${lease.until}
+    where ${isFree(lease)}
     returning ${claimed}`;
 
 /** Takes lanes that nobody serves and that have something to do: new rows, or retries that are due. */
-export async function claimWaitingLanes(db: Db, limit: number, { owner, now, until }: Lease): Promise<ClaimedLane[]> {
+export async function claimWaitingLanes(db: Db, limit: number, lease: Lease): Promise<ClaimedLane[]> {
   await db.run`
     insert into delivery_lanes (integration_id, organization_id)
     select integration_id, organization_id from outbound_lanes l
@@ -70,11 +72,11 @@ export async function claimWaitingLanes(db: Db, limit: number, { owner, now, unt
   return db.many<ClaimedLane>`
     with waiting as materialized (
       select d.integration_id from delivery_lanes d join outbound_lanes l on l.integration_id = d.integration_id
-      where l.push_epoch is not null and (d.lease_until is null or d.lease_until <= ${now})
-        and ((l.last_ms, l.last_seq) > (d.cursor_ms, d.cursor_seq) or d.retry_at <= ${now})
+      where l.push_epoch is not null and ${isFree(lease)}
+        and ((l.last_ms, l.last_seq) > (d.cursor_ms, d.cursor_seq) or d.retry_at <= ${lease.now})
       limit ${limit} for update of d skip locked
     )
-    update delivery_lanes d set lease_owner = ${owner}, lease_until = ${until}
+    update delivery_lanes d set lease_owner = ${lease.owner}, lease_until = ${lease.until}
     from waiting where d.integration_id = waiting.integration_id
     returning ${claimed}`;
 }

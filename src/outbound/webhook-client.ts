@@ -1,5 +1,5 @@
 import type { LookupAddress } from "node:dns";
-import { isIP } from "node:net";
+import { isIP, type Socket } from "node:net";
 import { performance } from "node:perf_hooks";
 import { createSecureContext, rootCertificates } from "node:tls";
 import { buildConnector, type Dispatcher, Pool } from "undici";
@@ -100,7 +100,11 @@ export function makeWebhookClient(options: WebhookClientOptions): OpenTarget {
         } catch (error) {
           return callback(error as Error, null);
         }
-        return dial(given, callback);
+        return dial(given, (...[error, socket]) => {
+          if (error) return callback(error, null);
+          skipContinue(socket);
+          callback(null, socket);
+        });
       },
     });
     // Each request hears of its own failure; the pool would throw it once more without a listener.
@@ -109,6 +113,22 @@ export function makeWebhookClient(options: WebhookClientOptions): OpenTarget {
       send: (headers, body) => sendOnce(pool, { path: `${pathname}${search}`, headers, body }, timeoutMs),
       close: () => void pool.destroy().catch(() => undefined),
     };
+  };
+}
+
+/**
+ * A server may say "100 Continue" before its answer although nobody asked (RFC 9110, 15.2), and undici then gives the connection
+ * up. It is taken out before undici sees it; in the body of an answer it would do no harm, because that is dropped.
+ */
+function skipContinue(socket: Socket): void {
+  const read = socket.read.bind(socket);
+  socket.read = (size) => {
+    const chunk: Buffer | null = read(size);
+    if (chunk === null || !/^HTTP\/1\.[01] 100\b/.test(chunk.toString("latin1", 0, 13))) return chunk;
+    const end = chunk.indexOf("\r\n\r\n");
+    if (end < 0) return chunk;
+    const rest = chunk.subarray(end + 4);
+    return rest.length > 0 ? rest : socket.read(size);
   };
 }
 

@@ -40,8 +40,10 @@ describe("the snippets of the webhook page", () => {
 import json, sys
 secret, body, headers, moved = json.load(sys.stdin)
 raw = body.encode()
-print([verify(secret, raw, headers), verify(secret, raw, moved), verify(secret, raw + b" ", headers), verify(secret, raw, {})])`;
+odd = {"x-signature": "sha256=\\u00e9"}
+print([verify(secret, raw, headers), verify(secret, raw, moved)])
+print([verify(secret, raw + b" ", headers), verify(secret, raw, {}), verify(secret, raw, odd)])`;
     const input = JSON.stringify([secret, body, headers, moved]);
-    expect(execFileSync("python3", ["-c", script], { input }).toString().trim()).toBe("[True, True, False, False]");
+    expect(execFileSync("python3", ["-c", script], { input }).toString()).toBe("[True, True]\n[False, False, False]\n");
   });
 });

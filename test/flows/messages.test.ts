@@ -61,6 +61,19 @@ describe("messages to devices", () => {
     await watch.close();
   });
 
+  it("never dates the delivery before the sending, which may be noted later than the answer came in", async () => {
+    const uid = await world.device();
+    const watch = await openIwWatch(port, uid, { answersText: false });
+    const id = await world.sendText(uid, "soon");
+    await vi.waitUntil(async () => (await typesOf(uid)).includes("message.sent"), { interval: 10 });
+    clock.advanceMs(-5);
+    watch.write(`IWAP40,${textFrames(watch)[0]?.split(",")[2]}#`);
+    const { delivered_at } = await world.untilStatus(uid, id, "delivered");
+    clock.advanceMs(5);
+    expect((await world.told(uid)).map(({ occurred_at }) => occurred_at)).toEqual([delivered_at, delivered_at]);
+    await watch.close();
+  });
+
   it("keeps texts for a device that is away, and sends them in the order of creation", async () => {
     const uid = await world.device();
     const texts = ["one", "two", "three", "never"];

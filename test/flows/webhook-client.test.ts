@@ -73,6 +73,19 @@ describe("an attempt", () => {
     expect(receiver.calls).toHaveLength(1);
   });
 
+  it("waits for the answer after 100 and 103, which a server may send unasked", async () => {
+    const before = receiver.connections();
+    receiver.answer((_, response) => {
+      response.writeContinue();
+      response.writeEarlyHints({ link: "</style.css>; rel=preload" });
+      setImmediate(() => response.writeHead(201).end("ok"));
+      return undefined;
+    });
+    const one = target(receiver.url);
+    expect([textOf(await sendAndFree(one)), textOf(await sendAndFree(one))]).toEqual(["HTTP 201", "HTTP 201"]);
+    expect(receiver.connections() - before).toBe(1);
+  });
+
   it("ends when no headers come in time", async () => {
     receiver.answer(() => undefined);
     const answer = await target(receiver.url, { timeoutMs: 100 }).send({}, body);

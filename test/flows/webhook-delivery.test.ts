@@ -307,6 +307,17 @@ describe("lanes", () => {
     );
   });
 
+  it("are taken from a dead worker whose clock was far ahead", async () => {
+    const receiver = await receive();
+    const hook = await world.makeHook({ webhookUrl: receiver.url });
+    await world.db.run`
+      insert into delivery_lanes (integration_id, organization_id, lease_owner, lease_until)
+      values (${hook.id}, ${hook.organizationId}, ${hook.id}, ${new Date(Date.now() + 7_200_000)})`;
+    const ids = await hook.append("alarm.sos");
+    await world.startWorker();
+    await until(() => expect(idsOf(receiver)).toEqual(ids));
+  });
+
   it("find what nobody announced", async () => {
     const receiver = await receive();
     const hook = await world.makeHook({ webhookUrl: receiver.url });

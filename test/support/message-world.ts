@@ -17,7 +17,7 @@ export interface MessageWorld extends CommandWorld {
   untilStatus(uid: string, id: string, status: string): Promise<TestAnswer["body"]>;
   inbound(uid: string): Promise<TestAnswer["body"][]>;
   /** What partners were told of the device's messages. */
-  told(uid: string): Promise<{ type: string; data: Record<string, unknown> }[]>;
+  told(uid: string): Promise<{ type: string; occurred_at: string; data: Record<string, unknown> }[]>;
   speech(speak: VoiceTools["speak"]): { close(): Promise<void> };
 }
 

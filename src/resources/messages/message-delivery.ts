@@ -82,7 +82,10 @@ export async function markSent(tx: Tx, sender: Sender, messageId: string, now: D
  */
 export type Answered = { serial: string } | { messageType: MessageType };
 
-/** The device has all of it. An answer that overtook the note of the writing stands for that too. */
+/**
+ * The device has all of it. An answer that overtook the note of the writing stands for that too; one that came in before the time
+ * in that note counts as of then, because partners order by these times.
+ */
 export async function markDelivered(db: Db, sender: Sender, answered: Answered, now: Date): Promise<OutboundEntry[]> {
   const which =
     "serial" in answered
@@ -95,12 +98,13 @@ export async function markDelivered(db: Db, sender: Sender, answered: Answered, 
       select m.device_id, m.id, m.sent_at is not null as was_sent from messages m
       where ${isSentBy(sender)} and ${which} order by m.position limit 1 for update
     )
-    update messages m set status = 'delivered', delivered_at = ${now}, sent_at = coalesce(m.sent_at, ${now})
+    update messages m set status = 'delivered', delivered_at = greatest(${now}::timestamptz, m.sent_at),
+      sent_at = coalesce(m.sent_at, ${now})
     from before, devices d
     where m.device_id = before.device_id and m.id = before.id and d.id = m.device_id
     returning ${messageColumns}, before.was_sent`);
   if (!row) return [];
-  const delivered = messageEntry("message.delivered", row, now.getTime());
+  const delivered = messageEntry("message.delivered", row, (row.delivered_at ?? now).getTime());
   return row.was_sent
     ? [delivered]
     : [messageEntry("message.sent", { ...row, status: "sending" }, now.getTime()), delivered];

@@ -43,8 +43,9 @@ function parseTarget(text: string): URL | string {
   if (/\s/.test(text)) return "it must not contain blanks";
   if (!URL.canParse(text)) return "it is not a URL";
   const url = new URL(text);
-  if (url.protocol !== "https:") return "it must begin with https://";
-  if (url.username !== "" || url.password !== "") return "it must not carry a user name or password";
+  // The parser takes any number of slashes, of either kind, and drops the empty name of "https://@host".
+  if (!/^https:\/\/[^/\\]/i.test(text)) return "it must begin with https://";
+  if (/^https:\/\/[^/?#\\]*@/i.test(text)) return "it must not carry a user name or password";
   if (text.includes("#")) return "it must not have a fragment (#)";
   return url;
 }
