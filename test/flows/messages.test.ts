@@ -232,6 +232,18 @@ describe("messages to devices", () => {
     await watch.close();
   });
 
+  it("sends at once what waited behind a message that is deleted", async () => {
+    const uid = await world.device();
+    const watch = await openIwWatch(port, uid);
+    const spoken = await world.sendTts(uid, "not spoken yet");
+    const later = await world.sendText(uid, "urgent");
+    expect((await world.message(uid, later)).device_delivery_status).toBe("pending");
+    const { token } = world.integration;
+    await world.api.call("DELETE", `/api/v1/devices/${uid}/messages/${spoken}/`, { token });
+    await world.untilStatus(uid, later, "delivered");
+    await watch.close();
+  });
+
   it("fails a text that could not be spoken three times", async () => {
     const uid = await world.device();
     const id = await world.sendTts(uid, "…");

@@ -139,6 +139,8 @@ export async function deleteMessages(
     const changes = changesBetween(auditView(row), null);
     await recordAudit(tx, actor, now, { action: "deleted", ...auditedObject(row), changes });
   }
+  // What waited behind them may go now.
+  await wakeDevice(tx, device.organization_id, device.id);
   return rows;
 }
 
