@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { makeManualClock } from "../../src/lib/clock.ts";
 import { expireMessages } from "../../src/resources/messages/message-delivery.ts";
 import { watchId } from "../support/command-world.ts";
+import { auditOf } from "../support/fixtures.ts";
 import type { TestGateway } from "../support/gateway.ts";
 import { type MessageWorld, openMessageWorld } from "../support/message-world.ts";
 import { fixture } from "../support/voice-samples.ts";
@@ -117,6 +118,8 @@ describe("messages to devices", () => {
     const [row] = (await world.api.call("GET", path, { token })).body.results;
     await world.api.call("DELETE", `${path}${row.id}/`, { token });
     expect((await world.get(uid, command)).code).toBe("not_found");
+    const entries = await auditOf(world.api, command);
+    expect(entries).toMatchObject([{ action: 0 }, { action: 2, content_type: 8, object_repr: "send_message" }]);
   });
 
   it("sends a recording in parts, each after the answer to the one before", async () => {
