@@ -87,8 +87,10 @@ async function decodeStream(module: DecoderModule, file: Buffer, maxSeconds: num
   const collector = new Collector(maxSeconds);
   const decoder = await module.decoder();
   try {
-    for (let at = 0; at < file.length; at += chunkBytes) {
-      const part = await decoder.decode(file.subarray(at, at + chunkBytes));
+    // A Buffer will not do: its slice() is no copy, and a decoder that aligns samples with it fails.
+    const bytes = new Uint8Array(file.buffer, file.byteOffset, file.length);
+    for (let at = 0; at < bytes.length; at += chunkBytes) {
+      const part = await decoder.decode(bytes.subarray(at, at + chunkBytes));
       collector.add(part.channelData, part.sampleRate);
     }
     const rest = await decoder.flush?.();

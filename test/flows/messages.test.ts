@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { makeManualClock } from "../../src/lib/clock.ts";
 import { expireMessages } from "../../src/resources/messages/message-delivery.ts";
 import { watchId } from "../support/command-world.ts";
+import { auditOf } from "../support/fixtures.ts";
 import type { TestGateway } from "../support/gateway.ts";
 import { type MessageWorld, openMessageWorld } from "../support/message-world.ts";
 import { fixture } from "../support/voice-samples.ts";
@@ -130,6 +131,8 @@ describe("messages to devices", () => {
     const [row] = (await world.api.call("GET", path, { token })).body.results;
     await world.api.call("DELETE", `${path}${row.id}/`, { token });
     expect((await world.get(uid, command)).code).toBe("not_found");
+    const entries = await auditOf(world.api, command);
+    expect(entries).toMatchObject([{ action: 0 }, { action: 2, content_type: 8, object_repr: "send_message" }]);
   });
 
   it("sends a recording in parts, each after the answer to the one before", async () => {
@@ -242,6 +245,18 @@ describe("messages to devices", () => {
     expect(message.audio).toMatchObject({ available: true, duration_ms: 3020 });
     expect(Buffer.concat(watch.parts.map(({ bytes }) => bytes)).equals(fixture("voice.amr"))).toBe(true);
     expect(await typesOf(uid)).toEqual(["message.sent", "message.delivered", "message.sent", "message.delivered"]);
+    await watch.close();
+  });
+
+  it("sends at once what waited behind a message that is deleted", async () => {
+    const uid = await world.device();
+    const watch = await openIwWatch(port, uid);
+    const spoken = await world.sendTts(uid, "not spoken yet");
+    const later = await world.sendText(uid, "urgent");
+    expect((await world.message(uid, later)).device_delivery_status).toBe("pending");
+    const { token } = world.integration;
+    await world.api.call("DELETE", `/api/v1/devices/${uid}/messages/${spoken}/`, { token });
+    await world.untilStatus(uid, later, "delivered");
     await watch.close();
   });
 

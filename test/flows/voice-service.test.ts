@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { VoiceService } from "../../src/audio/voice-service.ts";
 import { readAmrFrames } from "../../src/lib/amr-frames.ts";
-import { fixture, loudness, wavFile } from "../support/voice-samples.ts";
+import { fixture, floatWavFile, loudness, wavFile } from "../support/voice-samples.ts";
 import { wavSamples } from "../support/voice-upload.ts";
 
 const form = { bitRate: 12_200, maxDurationMs: 30_000 };
@@ -51,6 +51,13 @@ describe("the voice service", () => {
     expect(kept.kind === "converted" && kept.amr.equals(file)).toBe(true);
     const lower = await service.toDeviceAudio(file, { ...form, bitRate: 5000 });
     expect(lower.kind === "converted" && readAmrFrames(lower.amr)?.highestMode).toBe(0);
+  });
+
+  it("reads samples that lie at any place of a WAV file", async () => {
+    for (const before of [0, 2]) {
+      const audio = await service.toDeviceAudio(floatWavFile(1, before), form);
+      expect(audio).toMatchObject({ kind: "converted", durationMs: 1000 });
+    }
   });
 
   it("survives damaged files of every format", async () => {

@@ -24,6 +24,27 @@ export function speechLike(seconds: number, rate: number): Float32Array {
 export const wavFile = (seconds: number, rate = 16_000): Buffer =>
   writeWav({ samples: speechLike(seconds, rate), rate });
 
+/** 32-bit floating point samples behind a chunk of so many bytes. */
+export function floatWavFile(seconds: number, bytesBefore: number, rate = 16_000): Buffer {
+  const samples = speechLike(seconds, rate);
+  const chunk = (name: string, content: Buffer): Buffer => {
+    const head = Buffer.from(`${name}0000`);
+    head.writeUInt32LE(content.length, 4);
+    return Buffer.concat([head, content]);
+  };
+  const format = Buffer.alloc(16);
+  format.writeUInt16LE(3, 0);
+  format.writeUInt16LE(1, 2);
+  format.writeUInt32LE(rate, 4);
+  format.writeUInt32LE(rate * 4, 8);
+  format.writeUInt16LE(4, 12);
+  format.writeUInt16LE(32, 14);
+  const data = Buffer.alloc(samples.length * 4);
+  for (const [at, value] of samples.entries()) data.writeFloatLE(value, at * 4);
+  const chunks = [chunk("fmt ", format), chunk("LIST", Buffer.alloc(bytesBefore)), chunk("data", data)];
+  return chunk("RIFF", Buffer.concat([Buffer.from("WAVE"), ...chunks]));
+}
+
 /** Three seconds of speechLike, encoded by ffmpeg at low bit rates; see fixtures/voice/README.md. */
 export const fixture = (name: string): Buffer => readFileSync(join(import.meta.dirname, "../fixtures/voice", name));
 

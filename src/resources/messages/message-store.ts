@@ -117,10 +117,11 @@ export async function deleteMessages(
   now: Date,
 ): Promise<MessageRow[]> {
   // A command that would send one is locked before its message, as by those who move it.
-  await tx.run`
+  const commands = await tx.many<{ id: string; command_type: string }>`
     delete from commands c using messages m
     where m.organization_id = ${device.organization_id} and m.device_id = ${device.id} and m.id = any(${ids}::uuid[])
-      and m.deleted_at is null and c.device_id = m.device_id and c.id = m.command_uuid and c.status = 'pending'`;
+      and m.deleted_at is null and c.device_id = m.device_id and c.id = m.command_uuid and c.status = 'pending'
+    returning c.id, c.command_type`;
   const rows = await tx.many<MessageRow>(sql`
     select ${messageColumns} from ${messageTables}
     where m.organization_id = ${device.organization_id} and m.device_id = ${device.id} and m.id = any(${ids}::uuid[])
@@ -139,6 +140,18 @@ export async function deleteMessages(
     const changes = changesBetween(auditView(row), null);
     await recordAudit(tx, actor, now, { action: "deleted", ...auditedObject(row), changes });
   }
+  for (const { id, command_type } of commands) {
+    const changes = changesBetween({ device: rows[0]?.device_uid, command_type, status: "pending" }, null);
+    await recordAudit(tx, actor, now, {
+      action: "deleted",
+      model: "command",
+      objectPk: id,
+      objectRepr: command_type,
+      changes,
+    });
+  }
+  // What waited behind them may go now.
+  await wakeDevice(tx, device.organization_id, device.id);
   return rows;
 }
 
