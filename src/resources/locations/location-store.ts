@@ -36,6 +36,12 @@ export function listLocations(db: Db, owner: HistoryOwner, query: LocationQuery)
   });
 }
 
+/**
+ * The limit is a parameter on purpose: a plan that is kept for `limit 1` looks cheap and locks every partition at each call,
+ * with one that is made for the times of the call only the two or three in reach.
+ */
+const newestOnly = 1;
+
 /** The valid position with the greatest ts. */
 export const findLatestLocation = (db: Db, owner: HistoryOwner): Promise<LocationRow | undefined> =>
   readOutward(
@@ -44,7 +50,7 @@ export const findLatestLocation = (db: Db, owner: HistoryOwner): Promise<Locatio
     (bound) =>
       db.maybeOne<LocationRow>(sql`
         select ${columns} from locations h where ${allOf([ownedBy(owner), sql`h.is_valid`, ...bound])}
-        order by h.ts desc, h.id desc limit 1`),
+        order by h.ts desc, h.id desc limit ${newestOnly}`),
     (row) => row !== undefined,
   );
 
