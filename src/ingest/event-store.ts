@@ -15,8 +15,11 @@ export async function readNames(
 ): Promise<(track: EventOwner) => string> {
   const { rows } = await client.query<[string, string]>({
     name: "ingest_names",
-    text: "select id, name from devices where id = any($1::uuid[])",
-    values: [[...new Set(facts.map(({ track }) => track.device.id))]],
+    text: "select id, name from devices where id = any($1::uuid[]) and organization_id = any($2::uuid[])",
+    values: [
+      [...new Set(facts.map(({ track }) => track.device.id))],
+      [...new Set(facts.map(({ track }) => track.device.organizationId))],
+    ],
     rowMode: "array",
   });
   const names = new Map(rows);

@@ -1,3 +1,4 @@
+import type { EnvelopedLocation } from "../resources/locations/location-envelope.ts";
 import type { PlaceJob } from "../resources/locations/place-job.ts";
 import type { OutboundEntry } from "../resources/outbound-events/outbound-entry.ts";
 import type { DeviceTrack, IngestDevice, LastLocation } from "./device-memory.ts";
@@ -5,24 +6,12 @@ import type { InvalidReason } from "./fix-rules.ts";
 
 /** What a batch writes, before it becomes bytes. Times are milliseconds; `track` gives device and organization. */
 
-export interface LocationRow {
+export interface LocationRow extends EnvelopedLocation {
   track: DeviceTrack;
   id: Buffer;
-  tsMs: number;
-  deviceTimeMs: number | null;
-  receivedAtMs: number;
-  lat: number;
-  lng: number;
-  altitudeM: number | null;
-  speedKmh: number | null;
-  heading: number | null;
-  accuracyM: number | null;
-  satellites: number | null;
   invalidReason: InvalidReason | null;
-  isMoving: boolean | null;
   mcc: number | null;
   mnc: number | null;
-  carrier: string | null;
 }
 
 export interface TelemetryRow {

@@ -20,15 +20,16 @@ export function isLogged(type: WebhookEventType, integration: GatedIntegration):
 }
 
 /**
- * The types whose rows the integration gets now, by push or replay: those of its list, or all but the additive ones when the
+ * Whether the integration gets rows of the type now, by push or replay: one of its list, or any but the additive ones when the
  * list is empty, as far as scopes and opt-in allow. For replay the scopes are those of the token that are still granted.
  */
-export const shownTypes = (integration: GatedIntegration): WebhookEventType[] => {
+export function isTypeShown(type: WebhookEventType, integration: GatedIntegration): boolean {
   const { webhookEventTypes: named } = integration;
-  return allWebhookEventTypes.filter(
-    (type) => (named.length === 0 || named.includes(type)) && isLogged(type, integration),
-  );
-};
+  return (named.length === 0 || named.includes(type)) && isLogged(type, integration);
+}
+
+export const shownTypes = (integration: GatedIntegration): WebhookEventType[] =>
+  allWebhookEventTypes.filter((type) => isTypeShown(type, integration));
 
 /** Types that everybody gets who has the scopes; a log holds little beside them. */
 export const usualTypes = allWebhookEventTypes.filter((type) => !webhookEventTypes[type].additive);

@@ -1,6 +1,6 @@
 import type { Scope } from "../../oauth/scopes.ts";
 import type { WebhookEventType } from "../organizations/webhook-event-types.ts";
-import { isLogged } from "./outbound-gate.ts";
+import { isTypeShown } from "./outbound-gate.ts";
 
 /** What of an integration decides which rows of its log it sees, as it is now and not as it was when the row was made. */
 export interface ShowingIntegration {
@@ -19,8 +19,7 @@ export function isShown(
   integration: ShowingIntegration,
   scopes: readonly Scope[],
 ): boolean {
-  const { webhookEventTypes, webhookDeviceFilter } = integration;
-  if (webhookEventTypes.length > 0 && !webhookEventTypes.includes(row.type)) return false;
+  const { webhookDeviceFilter } = integration;
   if (webhookDeviceFilter.length > 0 && !webhookDeviceFilter.includes(row.deviceUid)) return false;
-  return isLogged(row.type, { ...integration, scopes });
+  return isTypeShown(row.type, { ...integration, scopes });
 }
