@@ -1,51 +1,12 @@
 import { Client } from "pg";
 import { openEmbeddedServer } from "../../src/db/embedded-server.ts";
 import { makeLogger } from "../../src/lib/logger.ts";
+import { fillOrganization } from "../support/large-organization.ts";
 import { type Credentials, fetchTokenOf, startVigil, tempFolder, vigilJson } from "../support/vigil-process.ts";
 import { median, type Row } from "./report.ts";
 
 const sizes = { small: 1_000, large: 100_000 };
 const rounds = 15;
-
-/** Devices and members made in bulk, as the stores would have written them. */
-async function fill(db: Client, organizationId: string, count: number, offset: number): Promise<void> {
-  await db.query(
-    `insert into devices (id, organization_id, uid, name, device_model_slug, protocol_slug, timezone, tags, metadata, search,
-       created_at, updated_at)
-     select gen_random_uuid(), $1, '35' || lpad(($3::bigint + n)::text, 13, '0'), 'Watch ' || n,
-       case when n % 10 = 0 then 'watch-generic' else 'iw-h10' end, case when n % 10 = 0 then 'watch' else 'iw' end, 'UTC',
-       array['ward-' || n % 500], '{}', '35' || lpad(($3::bigint + n)::text, 13, '0') || E'\\nwatch ' || n || E'\\nward-' || n % 500,
-       now() - n * interval '1 second', now()
-     from generate_series(1, $2::int) n`,
-    [organizationId, count, offset],
-  );
-  await db.query(
-    `insert into device_state (device_id, organization_id, is_online, last_seen_at, last_status)
-     select id, organization_id, hashtext(uid) % 3 = 0, now() - abs(hashtext(uid) % 100000) * interval '1 second',
-       '{"bat":{"value":81,"ts":"2026-03-01T08:15:29.900Z"},"hr":{"value":72,"ts":"2026-03-01T08:10:02.114Z"}}'
-     from devices where organization_id = $1`,
-    [organizationId],
-  );
-  await db.query(
-    `insert into invitations (id, organization_id, email, kind, status, role, first_name, last_name, token_hash,
-       is_partner_link, mailed_at, search, created_at, updated_at, expires_at)
-     select gen_random_uuid(), $1, 'guest-' || ($3::bigint + n) || '@example.org', 'member', 10 + 10 * (n % 4), 10, '', '',
-       sha256(($3::bigint + n)::text::bytea), false, now(), 'guest-' || ($3::bigint + n) || '@example.org',
-       now() - n * interval '1 second', now(), now() + n * interval '1 minute'
-     from generate_series(1, $2::int) n`,
-    [organizationId, count, offset],
-  );
-  await db.query(
-    `with people as (
-       insert into users (id, email, created_at, updated_at)
-       select gen_random_uuid(), 'person-' || ($3::bigint + n) || '@example.org', now(), now() from generate_series(1, $2::int) n
-       returning id, email)
-     insert into memberships (id, organization_id, user_id, email, role, first_name, last_name, phone_number, search, joined_at,
-       created_at, updated_at)
-     select gen_random_uuid(), $1, id, email, 20, 'First', 'Last', '', email || E'\\nfirst\\nlast\\n', now(), now(), now() from people`,
-    [organizationId, count, offset],
-  );
-}
 
 const lists: Record<string, (size: number) => string> = {
   "devices, page 1": () => "/devices/",
@@ -56,6 +17,9 @@ const lists: Record<string, (size: number) => string> = {
   "devices, online": () => "/devices/?is_online=true",
   "devices, ordered by presence": () => "/devices/?ordering=-is_online",
   "devices, ordered by last seen": () => "/devices/?ordering=-last_seen_at",
+  "devices, ordered by last seen, oldest first": () => "/devices/?ordering=last_seen_at",
+  "assignments, ordered by role": () => "/assignments/?ordering=role",
+  "audit log, ordered by action": () => "/audit-log/?ordering=action",
   "invitations, page 1": () => "/organizations/invitations/",
   "invitations, pending": () => "/organizations/invitations/?status=10",
   "invitations, ordered by status": () => "/organizations/invitations/?ordering=status",
@@ -94,7 +58,7 @@ export async function benchLists(): Promise<Row[]> {
         ],
         env,
       );
-      await fill(db, id, count, slug === "small" ? 900_000 : 0);
+      await fillOrganization(db, id, count, slug === "small" ? 900_000 : 0);
       tokens[slug] = await fetchTokenOf(
         service.http,
         await vigilJson<Credentials>(["integration", "create", "--org", slug, "--name", slug], env),
