@@ -27,19 +27,26 @@ function visibleTo(principal: Principal): Sql[] {
   ];
 }
 
-export const listAssignments = (
+/** Every assignment has its device and its membership, so that what needs neither of them is read without the joins. */
+export function listAssignments(
   db: Db,
   principal: Principal,
   query: ListQuery<(typeof assignmentList)["filters"]>,
-): Promise<ListPage<AssignmentRow>> =>
-  sqlPage<AssignmentRow>(db, query, {
-    select: assignmentColumns,
-    from: assignmentTables,
+): Promise<ListPage<AssignmentRow>> {
+  const narrow = {
+    from: sql`assignments a`,
     where: [...visibleTo(principal), sql`a.is_active`],
-    search: sql`a.search`,
     ordering: { assigned_at: { column: sql`a.assigned_at` }, role: { column: sql`a.role` } },
     key: sql`a.id`,
+  };
+  return sqlPage<AssignmentRow>(db, query, {
+    ...narrow,
+    select: assignmentColumns,
+    from: assignmentTables,
+    search: sql`a.search`,
+    narrow,
   });
+}
 
 /** Closed assignments too. */
 export const findVisibleAssignment = (db: Db, principal: Principal, id: string): Promise<AssignmentRow | undefined> =>
