@@ -1,39 +1,28 @@
-import { laneIdAt, positionOfLaneId } from "../resources/outbound-events/lane-ids.ts";
+import { positionOfLaneId } from "../resources/outbound-events/lane-ids.ts";
 import { isShown } from "../resources/outbound-events/shown-gate.ts";
 import { resultOf } from "./attempt-result.ts";
-import type { RecordedLane } from "./delivery-recorder.ts";
-import {
-  type LogRow,
-  type RetryRow,
-  type RowChange,
-  readEnd,
-  readLog,
-  readOpen,
-  readPassed,
-  readRetries,
-} from "./delivery-store.ts";
+import type { RowAge } from "./delivery-slots.ts";
+import type { LogRow, RetryRow, RowChange } from "./delivery-store.ts";
 import { LanePace, probeEveryMs } from "./lane-pace.ts";
 import type { LaneParts } from "./lane-parts.ts";
-import { type ClaimedLane, type PushSettings, readSettings } from "./lane-store.ts";
+import { LaneReader, type ReadingLane } from "./lane-reader.ts";
+import type { ClaimedLane, PushSettings } from "./lane-store.ts";
 import { LaneWindow, type WindowEntry } from "./lane-window.ts";
 import { RetryQueue } from "./retry-queue.ts";
 import type { Answer, WebhookTarget } from "./webhook-client.ts";
 import { webhookHeaders } from "./webhook-signature.ts";
 
-const pageRows = 256;
-const skippedPageRows = 4096;
-const lowWater = 64;
-const mostInHand = 2000;
 /** A first attempt that takes longer is put on record, so that a crash repeats little of what came after it. */
 const slowMs = 1000;
 const recheckMs = 5000;
-const pauseAfterErrorMs = 500;
+/** A row that has waited longer belongs to a backlog, which gives way to the new rows of others. */
+const lateAfterMs = 2000;
 
 /**
  * Pushes the log of one integration: rows in order, several at a time, failed ones again when they are due. Whatever its
  * receiver does, it costs others no more than a bounded number of sockets and rows in memory.
  */
-export class DeliveryLane implements RecordedLane {
+export class DeliveryLane implements ReadingLane {
   readonly integrationId: string;
   readonly #organizationId: string;
   readonly #parts: LaneParts;
@@ -48,11 +37,7 @@ export class DeliveryLane implements RecordedLane {
   readonly #retries: RetryQueue;
   #open = 0;
   #oldestOpen: string | null = null;
-  #wakes = 1;
-  #wakesRead = 0;
-  #isSkipping = false;
-  #passed: ReadonlySet<string> | undefined;
-  #loading: Promise<void> | undefined;
+  readonly #reader: LaneReader;
   #timer: NodeJS.Timeout | undefined;
   #idleSinceMs: number | undefined;
 
@@ -64,11 +49,20 @@ export class DeliveryLane implements RecordedLane {
     this.#pace = new LanePace(parts.mostInFlight);
     this.#window = new LaneWindow({ ms: claimed.cursorMs, seq: claimed.cursorSeq });
     this.#retries = new RetryQueue(claimed.retryAt);
+    this.#reader = new LaneReader(this, this.#window, this.#retries, parts);
+  }
+
+  get settings(): PushSettings {
+    return this.#settings;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
   }
 
   /** There may be new rows. */
   wake(): void {
-    this.#wakes++;
+    this.#reader.wake();
     this.pump();
   }
 
@@ -87,7 +81,7 @@ export class DeliveryLane implements RecordedLane {
     }
     if (settings.epoch !== this.#settings.epoch) this.#retries.clear();
     this.#settings = settings;
-    if (this.#isBehind(settings)) this.#wakes++;
+    if (this.#reader.isBehind(settings)) this.#reader.wake();
     if (this.#target && this.#target.url !== settings.url) this.#closeTarget();
   }
 
@@ -152,10 +146,11 @@ export class DeliveryLane implements RecordedLane {
         recorder.add(this);
         continue;
       }
-      if (!slots.take(this)) return;
+      const age = retry ? "late" : this.#ageOf(row);
+      if (!slots.take(this, age)) return;
       if (retry) this.#retries.take();
       else if (entry) this.#window.begin(entry, this.#parts.clock.nowMs());
-      this.#send(row, (retry?.attempts ?? 0) + 1, entry);
+      this.#send(row, (retry?.attempts ?? 0) + 1, entry, age);
     }
     if (!this.#isClosed) this.#planNext();
   }
@@ -165,12 +160,21 @@ export class DeliveryLane implements RecordedLane {
     return row.body !== null && row.pushEpoch === settings.epoch && isShown(row, settings, settings.scopes);
   }
 
+  #ageOf({ id }: LogRow): RowAge {
+    return this.#parts.clock.nowMs() - positionOfLaneId(id).ms > lateAfterMs ? "late" : "new";
+  }
+
   #nextEntry(): WindowEntry | undefined {
     const isHeldBack = this.#pace.isHeldBack(this.#open, this.#freshInFlight, this.#parts.clock.nowMs());
     return isHeldBack ? undefined : this.#window.next();
   }
 
-  #send(row: LogRow & { body: string; pushEpoch: number }, attempt: number, entry: WindowEntry | undefined): void {
+  #send(
+    row: LogRow & { body: string; pushEpoch: number },
+    attempt: number,
+    entry: WindowEntry | undefined,
+    age: RowAge,
+  ): void {
     const { clock } = this.#parts;
     const { secret, previousSecret, previousUntil } = this.#settings;
     const startedAtMs = clock.nowMs();
@@ -181,7 +185,10 @@ export class DeliveryLane implements RecordedLane {
     if (entry) this.#freshInFlight++;
     void this.#targetNow()
       .send(webhookHeaders({ id: row.id, type: row.type, body }, attempt, secrets, startedAtMs), body)
-      .then((answer) => this.#ended(row, attempt, entry, startedAtMs, answer));
+      .then((answer) => {
+        this.#parts.slots.release(age);
+        this.#ended(row, attempt, entry, startedAtMs, answer);
+      });
   }
 
   #ended(
@@ -191,7 +198,7 @@ export class DeliveryLane implements RecordedLane {
     startedAtMs: number,
     answer: Answer,
   ): void {
-    const { clock, recorder, slots, metrics, waitsMs } = this.#parts;
+    const { clock, recorder, metrics, waitsMs } = this.#parts;
     const now = clock.now();
     const { integrationId } = this;
     const isOnRecord = entry === undefined || entry.isParked;
@@ -199,7 +206,6 @@ export class DeliveryLane implements RecordedLane {
     const { next, record, change } = resultOf({ ...of, attempt, startedAtMs, isOnRecord }, answer, now, waitsMs);
     this.#inFlight--;
     if (entry) this.#freshInFlight--;
-    slots.release();
     metrics.attempt(next.kind, answer.durationMs);
     if (next.kind === "delivered") this.#pace.succeeded();
     else this.#pace.failed(now.getTime(), answer.outcome.kind === "failed" && answer.outcome.isTimeout === true);
@@ -266,15 +272,12 @@ export class DeliveryLane implements RecordedLane {
   /** Reads more if there is room for it; otherwise sleeps until a retry is due. */
   #planNext(): void {
     clearTimeout(this.#timer);
-    if (this.#loading || this.#isClosed || this.#isStopped) return;
-    if (this.#window.size >= mostInHand) this.#window.advance();
+    if (this.#reader.isReading || this.#isClosed || this.#isStopped) return;
     const nowMs = this.#parts.clock.nowMs();
-    const hasRoom = !this.#parts.recorder.isBlocked;
-    const wantsRetries = hasRoom && this.#retries.isEmpty && this.#retries.nextDueMs <= nowMs;
-    const wantsPage =
-      hasRoom && this.#wakes > this.#wakesRead && this.#window.waiting < lowWater && this.#window.size < mostInHand;
-    if (wantsRetries || wantsPage) {
-      this.#load(wantsRetries, wantsPage);
+    const reading = this.#parts.recorder.isBlocked ? undefined : this.#reader.readMore(nowMs);
+    if (reading) {
+      this.#idleSinceMs = undefined;
+      void reading.then(() => this.pump());
       return;
     }
     const isIdle =
@@ -296,89 +299,5 @@ export class DeliveryLane implements RecordedLane {
       },
       Math.min(60_000, Math.max(1, wakeAtMs - nowMs)),
     );
-  }
-
-  #load(wantsRetries: boolean, wantsPage: boolean): void {
-    const { reads, log } = this.#parts;
-    this.#idleSinceMs = undefined;
-    this.#loading = reads(async () => {
-      if (this.#passed === undefined) await this.#recover();
-      if (wantsRetries) await this.#loadRetries();
-      if (wantsPage) await this.#loadPage();
-    })
-      .catch(async (error: unknown) => {
-        log.debug(
-          { err: error, integration: this.integrationId },
-          "a webhook lane could not read, will be tried again",
-        );
-        await new Promise((resolve) => setTimeout(resolve, pauseAfterErrorMs).unref());
-      })
-      .finally(() => {
-        this.#loading = undefined;
-        if (!this.#isClosed) this.pump();
-      });
-  }
-
-  async #recover(): Promise<void> {
-    const { db } = this.#parts;
-    const passed = await readPassed(db, this.integrationId, this.#readUpTo());
-    const [open] = await readOpen(db, [this.integrationId]);
-    if (open) this.noteOpen(open.count, open.oldest);
-    this.#passed = passed;
-  }
-
-  #readUpTo(): string {
-    const { ms, seq } = this.#window.cursor;
-    return this.#window.lastId ?? laneIdAt({ lane: this.#settings.lane, lastMs: ms, lastSeq: seq });
-  }
-
-  /** Whether the log has rows that were not read, also when nobody has said so. */
-  #isBehind({ lastMs, lastSeq }: PushSettings): boolean {
-    const { lastId, cursor } = this.#window;
-    const { ms, seq } = lastId === undefined ? cursor : positionOfLaneId(lastId);
-    return lastMs > ms || (lastMs === ms && lastSeq > seq);
-  }
-
-  async #loadRetries(): Promise<void> {
-    const { db, clock, mostInFlight } = this.#parts;
-    const now = clock.now();
-    const limit = 2 * mostInFlight;
-    const rows = await readRetries(db, this.integrationId, { now, busy: this.#retries.held, limit });
-    await this.#refreshFor(rows);
-    this.#retries.fill(rows, now, limit);
-  }
-
-  async #loadPage(): Promise<void> {
-    const { db } = this.#parts;
-    const { epoch } = this.#settings;
-    if (epoch === null) return;
-    const wakes = this.#wakes;
-    const limit = this.#isSkipping ? skippedPageRows : pageRows;
-    const after = this.#readUpTo();
-    const rows = await readLog(db, this.integrationId, { after, epoch, limit });
-    await this.#refreshFor(rows);
-    // Rows of the new epoch came without their bodies: they are read again.
-    if (this.#isClosed || this.#settings.epoch !== epoch) return;
-    const passed = this.#passed ?? new Set();
-    this.#window.add(rows.map((row) => (passed.has(row.id) ? { ...row, pushEpoch: null } : row)));
-    this.#isSkipping = rows.length > 0 && rows.every(({ body }) => body === null);
-    if (rows.length < limit) this.#wakesRead = wakes;
-    if (rows.length === 0) await this.#jumpToEnd(after);
-  }
-
-  /** Rows that retention has taken would look like work forever. */
-  async #jumpToEnd(after: string): Promise<void> {
-    if (this.#window.size > 0 || !this.#isBehind(this.#settings)) return;
-    const end = await readEnd(this.#parts.db, this.integrationId, after);
-    if (!end) return;
-    this.#window.jump(end);
-    this.#parts.recorder.add(this);
-  }
-
-  /** Rows are judged by settings that are at least as new as they are: what was allowed before them must not be skipped. */
-  async #refreshFor([row]: readonly LogRow[]): Promise<void> {
-    if (row === undefined || row.version === this.#settings.version) return;
-    const [settings] = await readSettings(this.#parts.db.point, [this.integrationId]);
-    this.refresh(settings);
   }
 }

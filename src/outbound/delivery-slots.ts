@@ -3,52 +3,102 @@ export interface SlotUser {
   pump(): void;
 }
 
-/** The attempts that a process may have under way. Lanes that find none free are called in turn, so that no one is starved. */
+/** New rows are sent as they come. Late ones have waited: rows of a backlog, and attempts that failed before. */
+export type RowAge = "new" | "late";
+
+/** Kept free of late rows, so that receivers that hang do not delay the new rows of others. */
+const reservedShare = 1 / 8;
+
+/**
+ * The attempts that a process may have under way. Lanes that find none free are called in turn, so that no one is starved, and
+ * those with new rows first: who has fallen behind gives way to who has not.
+ */
 export class Slots {
   readonly #most: number;
-  readonly #waiting = new Set<SlotUser>();
-  readonly #invited = new Set<SlotUser>();
-  #taken = 0;
+  readonly #mostLate: number;
+  readonly #waiting = { new: new Set<SlotUser>(), late: new Set<SlotUser>() };
+  readonly #invited = new Map<SlotUser, RowAge>();
+  readonly #upToDate = new Set<SlotUser>();
+  readonly #taken = { new: 0, late: 0 };
+  #lateLimit: number;
 
   constructor(most: number) {
     this.#most = most;
+    this.#mostLate = Math.max(1, Math.floor(most * (1 - reservedShare)));
+    this.#lateLimit = this.#mostLate;
   }
 
   get taken(): number {
-    return this.#taken;
+    return this.#taken.new + this.#taken.late;
+  }
+
+  get lateTaken(): number {
+    return this.#taken.late;
   }
 
   get isFull(): boolean {
-    return this.#taken >= this.#most;
+    return this.taken >= this.#most;
   }
 
-  take(user: SlotUser): boolean {
-    if (this.#invited.delete(user)) return true;
-    if (this.isFull) {
-      this.#waiting.add(user);
+  /** Whether there is somebody to give way to: a lane that has sent new rows and has not fallen behind since. */
+  get hasUpToDate(): boolean {
+    return this.#upToDate.size > 0;
+  }
+
+  /** How many late rows may be under way, of those that the process can have. */
+  limitLate(limit: number): void {
+    this.#lateLimit = Math.min(this.#mostLate, limit);
+    for (let free = this.#lateLimit - this.#taken.late; free > 0 && this.#waiting.late.size > 0; free--) {
+      if (!this.#inviteNext()) return;
+    }
+  }
+
+  take(user: SlotUser, age: RowAge): boolean {
+    if (age === "new") this.#upToDate.add(user);
+    else this.#upToDate.delete(user);
+    const invitedAs = this.#invited.get(user);
+    if (invitedAs !== undefined) {
+      this.#invited.delete(user);
+      this.#taken[invitedAs]--;
+    } else if (!this.#isFree(age)) {
+      this.#waiting[age].add(user);
       return false;
     }
-    this.#taken++;
+    this.#taken[age]++;
     return true;
   }
 
   /** The place goes to who waits longest, and to nobody who comes meanwhile. */
-  release(): void {
-    const [next] = this.#waiting;
-    if (!next) {
-      this.#taken--;
-      return;
-    }
-    this.#waiting.delete(next);
-    this.#invited.add(next);
-    queueMicrotask(() => {
-      next.pump();
-      if (this.#invited.delete(next)) this.release();
-    });
+  release(age: RowAge): void {
+    this.#taken[age]--;
+    this.#inviteNext();
   }
 
   leave(user: SlotUser): void {
-    this.#waiting.delete(user);
-    if (this.#invited.delete(user)) this.release();
+    this.#upToDate.delete(user);
+    this.#waiting.new.delete(user);
+    this.#waiting.late.delete(user);
+    const invitedAs = this.#invited.get(user);
+    if (invitedAs === undefined) return;
+    this.#invited.delete(user);
+    this.release(invitedAs);
+  }
+
+  #isFree(age: RowAge): boolean {
+    return !this.isFull && (age === "new" || this.#taken.late < this.#lateLimit);
+  }
+
+  #inviteNext(): boolean {
+    const age = this.#waiting.new.size > 0 ? "new" : "late";
+    const [next] = this.#waiting[age];
+    if (!next || !this.#isFree(age)) return false;
+    this.#waiting[age].delete(next);
+    this.#invited.set(next, age);
+    this.#taken[age]++;
+    queueMicrotask(() => {
+      next.pump();
+      if (this.#invited.delete(next)) this.release(age);
+    });
+    return true;
   }
 }

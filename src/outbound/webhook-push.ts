@@ -1,3 +1,4 @@
+import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "../db/database.ts";
 import type { Listener } from "../db/listener.ts";
@@ -24,6 +25,7 @@ import {
   releaseLanes,
   renewLanes,
 } from "./lane-store.ts";
+import { LateShare } from "./late-share.ts";
 import { makeLine } from "./name-lookup.ts";
 import { makeWebhookClient, type WebhookClientOptions } from "./webhook-client.ts";
 
@@ -54,12 +56,26 @@ const readsAtOnce = 4;
 const claimsAtOnce = 200;
 const idleLimitMs = 10_000;
 const closeGraceMs = 5000;
+const shareEveryMs = 100;
 
 /**
  * Pushes the outbound log to webhooks. A lane is served by the one process that holds its lease; a notification wakes it, a
  * sweep guarantees. Any number of processes may run one of these.
  */
 export const startWebhookPush = (options: WebhookPushOptions): WebhookPush => new Push(options);
+
+/** Measures how busy the process is, and lets late rows have what is left of its time. */
+function shareTime(slots: Slots, most: number): () => void {
+  const share = new LateShare(most);
+  let before = performance.eventLoopUtilization();
+  const timer = setInterval(() => {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, before);
+    before = now;
+    slots.limitLate(share.adjust(utilization, slots.lateTaken, slots.hasUpToDate));
+  }, shareEveryMs).unref();
+  return () => clearInterval(timer);
+}
 
 class Push implements WebhookPush {
   readonly #db: Database;
@@ -77,6 +93,7 @@ class Push implements WebhookPush {
   readonly #slots: Slots;
   readonly #recorder: DeliveryRecorder;
   readonly #stopTicking: () => Promise<void>;
+  readonly #stopSharing: () => void;
   #claiming: Promise<void> | undefined;
   #refreshing: Promise<void> | undefined;
   #isRefreshWanted = false;
@@ -128,10 +145,12 @@ class Push implements WebhookPush {
     // Notifications may have been lost with the connection.
     listener.onReset(() => this.#refreshAll());
     this.#stopTicking = repeat("webhook lanes", tickMs, log, () => this.#tick());
+    this.#stopSharing = shareTime(this.#slots, mostInFlight);
   }
 
   async close(): Promise<void> {
     this.#isClosing = true;
+    this.#stopSharing();
     await this.#stopTicking();
     await this.#claiming;
     const ids = [...this.#lanes.keys()];
