@@ -1,9 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newUuid } from "../../src/lib/ids.ts";
-import { openTestApi, type TestApi } from "../support/api.ts";
+import type { TestApi } from "../support/api.ts";
 import { makeEvent } from "../support/events.ts";
 import { auditOf, deleteDevice, makeDevice, type TestDevice } from "../support/fixtures.ts";
-import { makeIntegration, makeOrganization, makePerson, type TestOrganization } from "../support/world.ts";
+import {
+  makeIntegration,
+  makeOrganization,
+  makePerson,
+  openPartnerApi,
+  type TestOrganization,
+} from "../support/world.ts";
 
 describe("one event", () => {
   let api: TestApi;
@@ -18,9 +24,7 @@ describe("one event", () => {
   const remove = (id: string, by = token) => api.call("DELETE", path(id), { token: by });
 
   beforeAll(async () => {
-    api = await openTestApi();
-    organization = await makeOrganization(api);
-    token = (await makeIntegration(api, organization)).token;
+    ({ api, organization, token } = await openPartnerApi());
     foreign = (await makeIntegration(api, await makeOrganization(api))).token;
     device = await makeDevice(api, organization);
   });

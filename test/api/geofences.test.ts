@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeManualClock } from "../../src/lib/clock.ts";
 import { newUuid } from "../../src/lib/ids.ts";
-import { baseUrl, openTestApi, type TestApi } from "../support/api.ts";
+import { baseUrl, type TestApi } from "../support/api.ts";
 import { closeMembership, makeMember } from "../support/fixtures.ts";
 import { home, postFence } from "../support/rules.ts";
-import { makeIntegration, makeOrganization, type TestOrganization } from "../support/world.ts";
+import { makeIntegration, makeOrganization, openPartnerApi, type TestOrganization } from "../support/world.ts";
 
 const window = { days: [1, 2, 3, 4, 5], start: "08:00", end: "18:00" };
 const fixed = ["This field cannot be changed."];
@@ -26,9 +26,7 @@ describe("a new geofence", () => {
   const read = async (id: string) => (await api.call("GET", `/api/v1/geofences/${id}/`, { token })).body;
 
   beforeAll(async () => {
-    api = await openTestApi({ clock });
-    organization = await makeOrganization(api);
-    token = (await makeIntegration(api, organization)).token;
+    ({ api, organization, token } = await openPartnerApi({ clock }));
     scoping = (await makeIntegration(api, await makeOrganization(api, { features: ["geofence_scoping"] }))).token;
     user = (await makeMember(api, organization)).id;
   });

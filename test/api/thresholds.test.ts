@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeManualClock } from "../../src/lib/clock.ts";
 import { newUuid } from "../../src/lib/ids.ts";
-import { baseUrl, openTestApi, type TestApi } from "../support/api.ts";
+import { baseUrl, type TestApi } from "../support/api.ts";
 import {
   auditOf,
   closeMembership,
@@ -11,7 +11,7 @@ import {
   type TestDevice,
 } from "../support/fixtures.ts";
 import { makeThreshold, postThreshold } from "../support/rules.ts";
-import { makeIntegration, makeOrganization, type TestOrganization } from "../support/world.ts";
+import { openPartnerApi, type TestOrganization } from "../support/world.ts";
 
 const twice = { non_field_errors: ["A threshold for this metric and scope already exists."] };
 const taken = ["This field may not be null."];
@@ -34,9 +34,7 @@ describe("alert thresholds", () => {
   };
 
   beforeAll(async () => {
-    api = await openTestApi({ clock });
-    organization = await makeOrganization(api);
-    token = (await makeIntegration(api, organization)).token;
+    ({ api, organization, token } = await openPartnerApi({ clock }));
     device = await makeDevice(api, organization);
     user = (await makeMember(api, organization)).id;
   });
