@@ -7,6 +7,7 @@ import type { OrganizationFeature } from "../../src/resources/organizations/orga
 import { createOrganization } from "../../src/resources/organizations/organization-store.ts";
 import { addMember } from "../../src/resources/users/member-store.ts";
 import { cliActor, openTestApi, type TestApi, type TestApiOptions } from "./api.ts";
+import { integrationSettings } from "./integration-settings.ts";
 
 export interface TestOrganization {
   id: string;
@@ -76,15 +77,8 @@ export async function makeIntegration(
   organization: TestOrganization,
   options: IntegrationOptions = {},
 ): Promise<TestIntegration> {
-  const settings = {
-    name: "Care Co",
-    scopes: options.scopes ?? allScopes,
-    webhookUrl: null,
-    webhookEventTypes: [],
-    webhookDeviceFilter: [],
-    linkHosts: options.linkHosts ?? [],
-    messagingEnabled: options.messaging ?? true,
-  };
+  const { scopes = allScopes, linkHosts = [], messaging = true } = options;
+  const settings = integrationSettings({ scopes, linkHosts, messagingEnabled: messaging });
   const { integration, clientSecret } = await api.db.transaction((tx) =>
     createIntegration(tx, organization.id, settings, cliActor(organization.id), api.clock.now()),
   );
