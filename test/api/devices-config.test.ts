@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { setCapabilityOverride } from "../../src/resources/devices/capability-override-store.ts";
-import { findLiveDevice } from "../../src/resources/devices/device-store.ts";
+import { findLiveDeviceAnywhere } from "../../src/resources/devices/device-store.ts";
 import { cliActor, type TestApi } from "../support/api.ts";
 import { assign, imeis, lastAudit, register } from "../support/devices.ts";
 import { fetchToken, makePerson, openPartnerApi, type TestOrganization } from "../support/world.ts";
@@ -22,7 +22,7 @@ describe("configuration and capabilities of a device", () => {
 
   async function override(uid: string, code: string, supported: boolean, paramsSchema?: object | null) {
     await api.db.transaction(async (tx) => {
-      const device = await findLiveDevice(tx, organization.id, uid);
+      const device = await findLiveDeviceAnywhere(tx, uid);
       const schema = paramsSchema as Record<string, unknown> | null | undefined;
       const change = { code, supported, paramsSchema: schema };
       await setCapabilityOverride(tx, device!, change, cliActor(organization.id), api.clock.now());
