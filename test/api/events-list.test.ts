@@ -3,7 +3,7 @@ import { newUuid } from "../../src/lib/ids.ts";
 import { eventTypes } from "../../src/resources/events/event-types.ts";
 import { baseUrl, type TestApi } from "../support/api.ts";
 import { makeEvent } from "../support/events.ts";
-import { deleteDevice, makeDevice, type TestDevice } from "../support/fixtures.ts";
+import { deleteDevice, makeDevice, nobodysId, type TestDevice } from "../support/fixtures.ts";
 import { makeIntegration, makeOrganization, openPartnerApi, type TestOrganization } from "../support/world.ts";
 
 describe("the list of events", () => {
@@ -86,8 +86,8 @@ describe("the list of events", () => {
     ["device_uid=abcdefghijklmno", []],
     ["device_uid=000000000000000", []],
     ["fence_id=home", []],
-    [`fence_id=${newUuid()}`, []],
-    [`device=${newUuid()}`, []],
+    [`fence_id=${nobodysId}`, []],
+    [`device=${nobodysId}`, []],
     ["limit=x&colour=red&event_type=", ["online", "exit", "fall", "sos"]],
   ])("filters by %s", async (query, names) => {
     expect(await found(query)).toEqual(names);

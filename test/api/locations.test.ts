@@ -3,7 +3,7 @@ import { makeManualClock } from "../../src/lib/clock.ts";
 import { newUuid } from "../../src/lib/ids.ts";
 import type { TestApi } from "../support/api.ts";
 import { assign, setState } from "../support/devices.ts";
-import { deleteDevice, makeDevice, type TestDevice } from "../support/fixtures.ts";
+import { deleteDevice, makeDevice, nobodysId, type TestDevice } from "../support/fixtures.ts";
 import { addLocation, type LocationFields, makeHistoryPartitions } from "../support/history.ts";
 import { followPages } from "../support/lists.ts";
 import {
@@ -216,7 +216,7 @@ describe("locations", () => {
       expect(Object.keys(body.errors).sort()).toEqual(["page_size", "source", "ts_after"]);
     });
 
-    const cursorOf = (value: string) => Buffer.from(JSON.stringify(["-ts", 1, value, newUuid()])).toString("base64url");
+    const cursorOf = (value: string) => Buffer.from(JSON.stringify(["-ts", 1, value, nobodysId])).toString("base64url");
     it.each([
       "nonsense",
       "W10",
