@@ -48,7 +48,7 @@ export interface DedicatedPort {
   port: number;
 }
 
-export const roles = ["api", "gateway", "worker"] as const;
+const roles = ["api", "gateway", "worker"] as const;
 export type Role = (typeof roles)[number];
 
 /** A setting that cannot be used; the message names it and says what is expected. */

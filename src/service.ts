@@ -7,49 +7,34 @@ import { VoiceService } from "./audio/voice-service.ts";
 import { iwCodec } from "./codecs/iw/iw-codec.ts";
 import { watchCodec } from "./codecs/watch/watch-codec.ts";
 import type { Config } from "./config.ts";
-import { type Database, openDatabase } from "./db/database.ts";
+import { openDatabase } from "./db/database.ts";
 import { openEmbeddedServer } from "./db/embedded-server.ts";
 import { Listener } from "./db/listener.ts";
 import { migrate } from "./db/migrate.ts";
-import { maintainPartitions, type PartitionedTable, pruneDefaults } from "./db/partitions.ts";
 import { deviceServices } from "./gateway/device-services.ts";
 import { type Gateway, type GatewayOptions, startGateway } from "./gateway/gateway.ts";
-import { deleteOldIdempotencyKeys } from "./http/idempotency.ts";
 import { RateLimiter } from "./http/rate-limit.ts";
-import { deleteEndedWindows } from "./http/rate-limit-store.ts";
-import { closeStalledRecordings } from "./ingest/ecg-closing.ts";
 import { fencesOfLocated } from "./ingest/located-rules.ts";
-import { deleteOldPoisoned } from "./ingest/poison-store.ts";
-import { deleteOldBatches, sweepSilentDevices } from "./ingest/presence.ts";
 import { RuleBook } from "./ingest/rule-book.ts";
 import { startRuleWorker } from "./ingest/rule-worker.ts";
-import { deleteOldTransfers } from "./ingest/voice-parts.ts";
-import { type Clock, makeClock } from "./lib/clock.ts";
-import { randomToken, uuidV7Floor } from "./lib/ids.ts";
+import { makeClock } from "./lib/clock.ts";
+import { randomToken } from "./lib/ids.ts";
 import { Lifecycle, repeat } from "./lib/lifecycle.ts";
 import type { Logger } from "./lib/logger.ts";
 import { Metrics } from "./lib/metrics.ts";
 import { startMailSender } from "./mail/mail-sender.ts";
-import { deleteOldFailures } from "./oauth/failed-attempts.ts";
 import { makeDecoyHash } from "./oauth/login.ts";
 import { loadSessionKey } from "./oauth/session-tokens.ts";
 import { TokenCache } from "./oauth/token-cache.ts";
-import { deleteExpiredTokens } from "./oauth/token-store.ts";
 import { startOpsServer } from "./ops-server.ts";
-import { deleteOldDeadLetters } from "./outbound/dead-letter-store.ts";
 import { startWebhookPush } from "./outbound/webhook-push.ts";
-import { type Catalog, loadCatalog } from "./resources/catalog/catalog.ts";
-import { makeCommandSweep } from "./resources/commands/command-sweep.ts";
-import { resendTimezones } from "./resources/commands/timezone-resend.ts";
-import { removeDeadNodes } from "./resources/devices/device-sessions.ts";
-import { forgetUnknownDevices } from "./resources/devices/unknown-device-store.ts";
-import { expireInvitations } from "./resources/invitations/invitation-expiry.ts";
+import { keepPartitions, tablesOf } from "./partitioned-tables.ts";
+import { startPeriodicWork } from "./periodic-work.ts";
+import { loadCatalog } from "./resources/catalog/catalog.ts";
 import { type CarrierName, loadCarriers } from "./resources/locations/carrier.ts";
 import { startPlaceWorker } from "./resources/locations/place-worker.ts";
-import { deleteHiddenAudio, expireMessages } from "./resources/messages/message-delivery.ts";
 import { startSpeechWorker } from "./resources/messages/speech-worker.ts";
 import { tellLocated } from "./resources/outbound-events/located-update.ts";
-import { deleteOldActivationTokens } from "./resources/users/activation-store.ts";
 import { webhookOptions } from "./webhook-options.ts";
 
 export interface RunningService {
@@ -60,48 +45,6 @@ export interface RunningService {
   isEmpty: boolean;
   close(): Promise<void>;
 }
-
-/**
- * Tables that are partitioned by time, in one place so that the worker that makes partitions knows them all. Times of packets
- * lie at most 30 days back; the days of ingest_frames are those of devices' own clocks, which may say anything.
- */
-export const partitionedTables: readonly PartitionedTable[] = [
-  {
-    table: "outbound_events",
-    by: "uuid7",
-    spanDays: 1,
-    spansBehind: 1,
-    spansAhead: 3,
-    retentionDays: 30,
-    defaultPrunedBy: "id",
-  },
-  {
-    table: "delivery_attempts",
-    by: "uuid7",
-    spanDays: 1,
-    spansBehind: 1,
-    spansAhead: 3,
-    retentionDays: 30,
-    defaultPrunedBy: "id",
-  },
-  { table: "locations", by: "time", spanDays: 28, formerSpanDays: 7, spansBehind: 2, spansAhead: 1 },
-  { table: "telemetry", by: "time", spanDays: 28, formerSpanDays: 7, spansBehind: 2, spansAhead: 1 },
-  {
-    table: "ingest_frames",
-    by: "date",
-    spanDays: 7,
-    spansBehind: 5,
-    spansAhead: 2,
-    retentionDays: 42,
-    defaultPrunedBy: "received_at",
-  },
-];
-
-/** The outbound log is kept as long as the operator says. */
-const keptLikeTheLog: ReadonlySet<string> = new Set(["outbound_events", "delivery_attempts"]);
-
-const tablesOf = ({ retentionDays }: Config): PartitionedTable[] =>
-  partitionedTables.map((table) => (keptLikeTheLog.has(table.table) ? { ...table, retentionDays } : table));
 
 /** The composition root: opens everything in order, and on close undoes it in reverse. */
 export async function startService(config: Config, log: Logger): Promise<RunningService> {
@@ -190,7 +133,7 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   if (config.roles.includes("gateway")) {
     lifecycle.add(
       "partitions",
-      repeat("partitions", 60 * minuteMs, log, () => keepPartitions(db, tables, clock, log)),
+      repeat("partitions", 3_600_000, log, () => keepPartitions(db, tables, clock, log)),
     );
     const opened = await openGateway(config, carrierName, { db, clock, log, metrics, listener, catalog, rules });
     lifecycle.add("gateway", () => opened.close());
@@ -240,19 +183,6 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   };
 }
 
-const minuteMs = 60_000;
-const mostUnknownDevices = 10_000;
-
-async function keepPartitions(
-  db: Database,
-  tables: readonly PartitionedTable[],
-  clock: Clock,
-  log: Logger,
-): Promise<void> {
-  const { created, dropped } = await maintainPartitions(db, tables, clock.nowMs());
-  if (created.length + dropped.length > 0) log.info({ created, dropped }, "partitions maintained");
-}
-
 type GatewayParts = Pick<GatewayOptions, "db" | "clock" | "log" | "metrics" | "listener" | "catalog" | "rules">;
 
 function openGateway(config: Config, carrierName: CarrierName, parts: GatewayParts): Promise<Gateway> {
@@ -276,54 +206,6 @@ function openGateway(config: Config, carrierName: CarrierName, parts: GatewayPar
       newPerAddressPerMinute: config.gatewayNewPerAddress,
     },
   });
-}
-
-function startPeriodicWork(
-  db: Database,
-  clock: Clock,
-  log: Logger,
-  config: Config,
-  catalog: Catalog,
-): (() => Promise<void>)[] {
-  const presenceMs = Math.min(10_000, config.offlineAfterSeconds * 250);
-  return [
-    repeat("partitions", 60 * minuteMs, log, async () => {
-      await keepPartitions(db, tablesOf(config), clock, log);
-      await pruneDefaults(db, tablesOf(config), clock.nowMs());
-    }),
-    repeat("silent devices", presenceMs, log, async () => {
-      await sweepSilentDevices(db, clock, config.offlineAfterSeconds);
-    }),
-    repeat("due commands", 500, log, makeCommandSweep(db, clock)),
-    repeat("time zones of watches", 10_000, log, async () => {
-      await resendTimezones({ db, clock, catalog, commandTtlSeconds: config.commandTtlSeconds });
-    }),
-    repeat("dead gateways", 10_000, log, () => removeDeadNodes(db, clock.now())),
-    repeat("stalled recordings", 10_000, log, async () => {
-      await closeStalledRecordings(db, clock);
-    }),
-    repeat("expired invitations", minuteMs, log, async () => {
-      await expireInvitations(db, clock.now());
-    }),
-    repeat("expired messages", 10_000, log, async () => {
-      await expireMessages(db, clock.now());
-    }),
-    repeat("expired rows", 5 * minuteMs, log, async () => {
-      await deleteExpiredTokens(db, clock.now());
-      await deleteOldIdempotencyKeys(db, clock.now());
-      await deleteOldActivationTokens(db, clock.now());
-      await deleteOldFailures(db, new Date(clock.nowMs() - 60 * minuteMs));
-      await deleteEndedWindows(db, new Date(clock.nowMs() - 120 * minuteMs));
-      // A batch may be tried again as long as an outage lasts.
-      await deleteOldBatches(db, new Date(clock.nowMs() - 24 * 60 * minuteMs));
-      await deleteOldDeadLetters(db, uuidV7Floor(clock.nowMs() - (config.retentionDays + 1) * 24 * 60 * minuteMs));
-      await deleteOldPoisoned(db, new Date(clock.nowMs() - 90 * 24 * 60 * minuteMs));
-      const dayAgo = new Date(clock.nowMs() - 24 * 60 * minuteMs);
-      await deleteHiddenAudio(db, dayAgo);
-      await deleteOldTransfers(db, dayAgo, new Date(clock.nowMs() - 42 * 24 * 60 * minuteMs));
-      await forgetUnknownDevices(db, new Date(clock.nowMs() - 30 * 24 * 60 * minuteMs), mostUnknownDevices);
-    }),
-  ];
 }
 
 function observeProcess(metrics: Metrics): void {

@@ -3,6 +3,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 
 const src = resolve(import.meta.dirname, "../src");
+const root = resolve(src, "..");
 
 /** Which rooms a room may import from; the table of docs/architecture.md. */
 const allowed: Record<string, readonly string[]> = {
@@ -31,15 +32,15 @@ interface Import {
   to: string;
 }
 
-function sourceFiles(folder: string): string[] {
+function typescriptFiles(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) return sourceFiles(path);
-    return entry.name.endsWith(".ts") && !entry.name.endsWith(".test.ts") ? [path] : [];
+    if (entry.isDirectory()) return typescriptFiles(path);
+    return entry.name.endsWith(".ts") ? [path] : [];
   });
 }
 
-const files = sourceFiles(src);
+const files = typescriptFiles(src).filter((file) => !file.endsWith(".test.ts"));
 const imports: Import[] = files.flatMap((file) =>
   [...readFileSync(file, "utf8").matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g)].map((match) => ({
     file: relative(src, file),
@@ -87,8 +88,18 @@ describe("the house", () => {
     expect(readers.map((file) => relative(src, file))).toEqual(["config.ts"]);
   });
 
-  it("keeps files short enough to read", () => {
-    const long = files.filter((file) => readFileSync(file, "utf8").split("\n").length > 400);
-    expect(long.map((file) => relative(src, file))).toEqual([]);
+  it("keeps files short enough to read, those of tests too", () => {
+    const long = [...typescriptFiles(src), ...typescriptFiles(join(root, "test"))].filter(
+      (file) => readFileSync(file, "utf8").split("\n").length > 400,
+    );
+    expect(long.map((file) => relative(root, file))).toEqual([]);
+  });
+
+  it("is described as it is", () => {
+    const page = readFileSync(join(root, "docs/architecture.md"), "utf8");
+    const [, table = ""] = page.split("| Room | May import | Holds |");
+    const rows = [...(table.split("\n\n")[0] as string).matchAll(/^\| (\w+) \| ([^|]+) \|/gm)];
+    const described = rows.map(([, room, rooms = ""]) => [room, rooms === "nothing of ours" ? [] : rooms.split(", ")]);
+    expect(described).toEqual(Object.entries(allowed));
   });
 });

@@ -15,7 +15,7 @@ const [slowest, fastest] = [160, 400];
 const voiceNames: Readonly<Record<string, string>> = { en: "en-us", zh: "cmn" };
 
 /** The engine obeys marks in a text, of SSML and of phonemes; a message is only to be read. */
-export const withoutMarkup = (text: string): string => text.replace(/[<>&]|\[\[|\]\]/g, " ");
+const withoutMarkup = (text: string): string => text.replace(/[<>&]|\[\[|\]\]/g, " ");
 
 export type Speak = (text: string, language: string, maxSeconds: number) => Sound;
 

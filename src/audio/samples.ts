@@ -4,8 +4,6 @@ export interface Sound {
   rate: number;
 }
 
-export const secondsOf = ({ samples, rate }: Sound): number => samples.length / rate;
-
 /** The mean of all channels. */
 export function toMono(channels: readonly Float32Array[]): Float32Array {
   const [first] = channels;

@@ -58,7 +58,7 @@ function canListen(host: string, port: number): Promise<NodeJS.ErrnoException | 
   });
 }
 
-export async function isServiceRunning({ opsPort }: Config): Promise<boolean> {
+async function isServiceRunning({ opsPort }: Config): Promise<boolean> {
   try {
     const answer = await fetch(`http://127.0.0.1:${opsPort}/healthz`, { signal: AbortSignal.timeout(2000) });
     await answer.body?.cancel();

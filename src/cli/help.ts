@@ -4,7 +4,7 @@ import { columns } from "./output.ts";
 const shown = (option: Option): string =>
   option.value === undefined ? `--${option.name}` : `--${option.name} ${option.value}`;
 
-export function usageLine(command: Command): string {
+function usageLine(command: Command): string {
   const options = command.options.map((option) => {
     const text = option.required ? shown(option) : `[${shown(option)}]`;
     return option.repeatable ? `${text}...` : text;

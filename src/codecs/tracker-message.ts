@@ -69,19 +69,17 @@ export interface Fix extends Timed {
   isBuffered: boolean;
 }
 
-export const metricKeys = [
-  "bat",
-  "hr",
-  "sbp",
-  "dbp",
-  "spo2",
-  "temp",
-  "glucose",
-  "steps",
-  "gsm_signal",
-  "satellites",
-] as const;
-export type MetricKey = (typeof metricKeys)[number];
+export type MetricKey =
+  | "bat"
+  | "hr"
+  | "sbp"
+  | "dbp"
+  | "spo2"
+  | "temp"
+  | "glucose"
+  | "steps"
+  | "gsm_signal"
+  | "satellites";
 
 /** Readings. Null is "no reading"; `extra` holds what the frame says beside the ten keys, as JSON values. */
 export interface Vitals extends Timed {
@@ -91,23 +89,21 @@ export interface Vitals extends Timed {
 }
 
 /** Alarms are named like the event types they become. */
-export const alarmTypes = [
-  "sos",
-  "fall",
-  "low_battery",
-  "power_off",
-  "power_on",
-  "not_worn",
-  "inactivity",
-  "overspeed",
-  "tamper",
-  "charging_started",
-  "charging_stopped",
-  "sim_changed",
-  "ecg_abnormal",
-  "custom",
-] as const;
-export type AlarmType = (typeof alarmTypes)[number];
+export type AlarmType =
+  | "sos"
+  | "fall"
+  | "low_battery"
+  | "power_off"
+  | "power_on"
+  | "not_worn"
+  | "inactivity"
+  | "overspeed"
+  | "tamper"
+  | "charging_started"
+  | "charging_stopped"
+  | "sim_changed"
+  | "ecg_abnormal"
+  | "custom";
 
 export interface Alarm extends Timed {
   kind: "alarm";

@@ -25,7 +25,7 @@ export interface MigrationStatus {
   appliedAt: Date | null;
 }
 
-export async function readMigrations(folder = migrationsFolder): Promise<Migration[]> {
+async function readMigrations(folder = migrationsFolder): Promise<Migration[]> {
   const files = (await readdir(folder)).filter((file) => file.endsWith(".sql")).sort();
   return Promise.all(
     files.map(async (file, index) => {

@@ -18,7 +18,7 @@ export function sql(strings: TemplateStringsArray, ...values: readonly unknown[]
 /** Text that the program itself wrote (a table name of a partition, a bound of DDL). Never give it input. */
 export const rawSql = (text: string): Sql => new Sql([text], []);
 
-export const emptySql = new Sql([""], []);
+const emptySql = new Sql([""], []);
 
 export function joinSql(parts: readonly Sql[], separator: string): Sql {
   if (parts.length === 0) return emptySql;

@@ -9,7 +9,7 @@ import { validationError } from "../lib/errors.ts";
 const root = "/api/schema";
 
 /** Both pages are complete in themselves: no font, script or image comes from another host. */
-export const docsContentPolicy =
+const docsContentPolicy =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; worker-src 'self' blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
 
 const swaggerPage = `<!doctype html>

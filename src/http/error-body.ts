@@ -7,7 +7,7 @@ export function toApiError(error: unknown): ApiError {
   return isUnavailable(error) ? serviceUnavailable() : internalError();
 }
 
-export const replayPath = "/api/v1/partner/outbound-events";
+const replayPath = "/api/v1/partner/outbound-events";
 
 /** The common error body. */
 export const errorBody = (error: ApiError, requestId: string): Record<string, unknown> => ({

@@ -220,7 +220,7 @@ const responseHeaders: Json = {
 };
 
 /** JSON Schema as the validator uses it, in the words of OpenAPI 3.0. Symbols of the schema library fall away by themselves. */
-export function toOpenApi(schema: unknown): unknown {
+function toOpenApi(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(toOpenApi);
   if (typeof schema !== "object" || schema === null) return schema;
   const result: Json = {};

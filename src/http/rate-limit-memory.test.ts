@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { noon, perMinute } from "../../test/support/rate-limit-world.ts";
 import type { Database } from "../db/database.ts";
 import type { Listener } from "../db/listener.ts";
 import { type Clock, makeManualClock } from "../lib/clock.ts";
@@ -7,8 +8,6 @@ import { makeLogger } from "../lib/logger.ts";
 import { RateLimiter } from "./rate-limit.ts";
 
 const log = makeLogger("silent");
-const noon = new Date("2026-03-01T12:00:00Z");
-const perMinute = (quota: number) => [{ name: "per_minute", quota, windowSeconds: 60 }];
 
 describe("the memory of the limiter", () => {
   beforeEach(() => {

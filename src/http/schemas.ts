@@ -8,10 +8,6 @@ import { type Static, type TSchema, type TUnsafe, Type } from "@sinclair/typebox
 /** Carries the schema that a `$ref` means, so that the route table alone tells which components exist. */
 export const refTarget: unique symbol = Symbol("refTarget");
 
-export interface NamedSchema extends TSchema {
-  $id: string;
-}
-
 /** A reference to a named schema that keeps its static type. */
 export function refTo<T extends TSchema>(schema: T): TUnsafe<Static<T>> {
   if (!schema.$id) throw new Error("only a schema with an $id can be referred to");

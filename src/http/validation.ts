@@ -72,7 +72,7 @@ const join = (path: string, part: string): string => (path === "" ? part : `${pa
  * Turns the validator's findings into messages by field. Wrapper keywords (allOf, if) only repeat what their parts say; the
  * branches of a choice (anyOf, oneOf) are told by the choice itself, which can carry a text of its own.
  */
-export function fieldErrors(errors: readonly ErrorObject[]): FieldErrors {
+function fieldErrors(errors: readonly ErrorObject[]): FieldErrors {
   const result: FieldErrors = {};
   for (const error of errors.slice(0, maxReportedErrors)) {
     if (["if", "allOf"].includes(error.keyword) || /\/(?:anyOf|oneOf)\/./.test(error.schemaPath)) continue;

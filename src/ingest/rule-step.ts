@@ -68,7 +68,7 @@ async function addRuleEvents(
 }
 
 /** The fix that changed the side may have come before the one that confirms it. */
-export function withDeviceTime(
+function withDeviceTime(
   found: RuleFact,
   { device }: EventOwner,
   deviceTimes: ReadonlyMap<string, number | null>,

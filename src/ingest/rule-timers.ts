@@ -75,7 +75,7 @@ async function runDue(tx: Tx, ids: readonly string[], now: Date, book: RuleBook)
   await insertEvents(tx, events, nowMs);
 }
 
-export const contextOf = ({
+const contextOf = ({
   last_status,
   last_location,
 }: LockedDevice): { battery: number | null; location: LastLocation | null } => ({

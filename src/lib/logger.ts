@@ -43,7 +43,7 @@ function bufferedDestination(): ReturnType<typeof pino.destination> {
  * What a log may say of an error. The texts of database errors quote values (an e-mail address that exists twice), so of those
  * only codes and names are kept.
  */
-export function errorFields(error: unknown): Record<string, unknown> | string {
+function errorFields(error: unknown): Record<string, unknown> | string {
   if (!(error instanceof Error)) return String(error);
   const { code, constraint, table, column, routine, severity } = error as Error & Record<string, unknown>;
   const frames = error.stack?.slice(error.stack.indexOf("\n    at ")) ?? "";

@@ -17,7 +17,7 @@ export interface Person {
   city: City;
 }
 
-export const placeNames = ["home", "work", "shop", "friend", "park"] as const;
+const placeNames = ["home", "work", "shop", "friend", "park"] as const;
 export type PlaceName = (typeof placeNames)[number];
 
 export interface Place extends Point {

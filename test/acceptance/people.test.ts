@@ -4,7 +4,7 @@ import { buffer } from "node:stream/consumers";
 import PostalMime from "postal-mime";
 import { SMTPServer } from "smtp-server";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { browserPath, openBrowser } from "../support/browser.ts";
+import { browserPath, openBrowser, openPage } from "../support/browser.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { type Credentials, fetchTokenOf, type RunningVigil, startVigil, vigilJson } from "../support/vigil-process.ts";
 
@@ -79,6 +79,13 @@ describe("provisioning a fleet and its people, from outside", { timeout: 120_000
     // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely
     return { status: answer.status, body: (await answer.json().catch(() => undefined)) as any };
   }
+  const password = "una frase molto lunga";
+  const logIn = (email: string) =>
+    fetch(`${service.http}/console/api/login/`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ email, password }),
+    });
   const mailTo = (email: string) =>
     vi.waitFor(() => sink.mails.find(({ to }) => to === email) ?? Promise.reject(new Error("no mail yet")), {
       timeout: 60_000,
@@ -136,15 +143,9 @@ describe("provisioning a fleet and its people, from outside", { timeout: 120_000
       const { link } = await mailTo("gina@example.org");
       const browser = await openBrowser();
       try {
-        const page = await browser.newPage({ locale: "it-IT" });
-        page.setDefaultTimeout(60_000);
-        const outside: string[] = [];
-        page.on("request", (request) => {
-          if (!request.url().startsWith(service.http)) outside.push(request.url());
-        });
+        const { page, outside } = await openPage(browser, service.http);
         await page.goto(link.href);
-        for (const field of await page.locator('input[type="password"]').all())
-          await field.fill("una frase molto lunga");
+        for (const field of await page.locator('input[type="password"]').all()) await field.fill(password);
         if (process.env.VIGIL_SCREENSHOTS)
           await page.screenshot({ path: `${process.env.VIGIL_SCREENSHOTS}/activate.png` });
         await page.locator('button[type="submit"]').click();
@@ -160,11 +161,7 @@ describe("provisioning a fleet and its people, from outside", { timeout: 120_000
       } finally {
         await browser.close();
       }
-      const session = await fetch(`${service.http}/console/api/login/`, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify({ email: "gina@example.org", password: "una frase molto lunga" }),
-      });
+      const session = await logIn("gina@example.org");
       expect(session.status).toBe(200);
       expect((await api("POST", `/auth/users/${made.body.id}/invite/`)).body).toMatchObject({ already_active: true });
     },
@@ -180,12 +177,7 @@ describe("provisioning a fleet and its people, from outside", { timeout: 120_000
         (await api("GET", `/organizations/invitations/${shared.body.invitation.id}/`)).body.status;
       const browser = await openBrowser();
       try {
-        const page = await browser.newPage({ locale: "it-IT" });
-        page.setDefaultTimeout(60_000);
-        const outside: string[] = [];
-        page.on("request", (request) => {
-          if (!request.url().startsWith(service.http)) outside.push(request.url());
-        });
+        const { page, outside } = await openPage(browser, service.http);
         const problems: string[] = [];
         page.on("pageerror", (error) => problems.push(error.message));
         await page.goto(link.href);
@@ -196,7 +188,7 @@ describe("provisioning a fleet and its people, from outside", { timeout: 120_000
         await page.locator("#problem:not(:empty)").waitFor();
         expect(await status()).toBe(10);
         await page.locator("#last_name").fill("Verdi");
-        await page.locator("#password").fill("una frase molto lunga");
+        await page.locator("#password").fill(password);
         if (process.env.VIGIL_SCREENSHOTS)
           await page.screenshot({ path: `${process.env.VIGIL_SCREENSHOTS}/accept.png` });
         await page.locator('button[type="submit"]').click();
@@ -210,11 +202,7 @@ describe("provisioning a fleet and its people, from outside", { timeout: 120_000
       } finally {
         await browser.close();
       }
-      const session = await fetch(`${service.http}/console/api/login/`, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify({ email: "hanna@example.org", password: "una frase molto lunga" }),
-      });
+      const session = await logIn("hanna@example.org");
       expect(session.status).toBe(200);
       const { access_token } = (await session.json()) as { access_token: string };
       const seen = await fetch(`${service.http}/api/v1/devices/`, {

@@ -100,7 +100,9 @@ describe("the service on an embedded database", () => {
     await expect.poll(() => status(self, token), { timeout: 20_000 }).toBe(200);
   });
 
-  it("comes up again after kill -9 with everything that was confirmed, and leaves no second server", async () => {
+  it("comes up again after kill -9 with everything that was confirmed, and leaves no second server", {
+    timeout: 120_000,
+  }, async () => {
     const confirmed: string[] = [];
     for (let round = 0; round < 3; round++) {
       const writes = Array.from({ length: 4 }, async (_, index) => {

@@ -1,27 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newUuid } from "../../src/lib/ids.ts";
 import { closeAssignmentsOfDevice, closeAssignmentsOfUser } from "../../src/resources/assignments/assignment-store.ts";
-import { cliActor, openTestApi, type TestApi } from "../support/api.ts";
+import { cliActor, type TestApi } from "../support/api.ts";
 import { auditOf, closeMembership, deleteDevice, makeDevice, makeMember } from "../support/fixtures.ts";
 import {
   makeIntegration,
   makeOrganization,
   makePerson,
-  type TestIntegration,
+  openPartnerApi,
   type TestOrganization,
 } from "../support/world.ts";
 
 describe("assignments", () => {
   let api: TestApi;
   let organization: TestOrganization;
-  let integration: TestIntegration;
   let token: string;
 
   beforeAll(async () => {
-    api = await openTestApi();
-    organization = await makeOrganization(api);
-    integration = await makeIntegration(api, organization);
-    token = integration.token;
+    ({ api, organization, token } = await openPartnerApi());
   });
   afterAll(() => api.close());
 

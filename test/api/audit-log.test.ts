@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type AuditEntry, recordAudit } from "../../src/resources/audit/audit-store.ts";
 import { setIntegrationStatus, updateIntegration } from "../../src/resources/organizations/integration-store.ts";
-import { cliActor, openTestApi, type TestApi } from "../support/api.ts";
+import { cliActor, type TestApi } from "../support/api.ts";
 import {
   makeIntegration,
   makeOrganization,
   makePerson,
+  openPartnerApi,
   type TestIntegration,
   type TestOrganization,
 } from "../support/world.ts";
@@ -16,9 +17,7 @@ describe("audit log", () => {
   let integration: TestIntegration;
 
   beforeAll(async () => {
-    api = await openTestApi();
-    organization = await makeOrganization(api, { slug: "care-co" });
-    integration = await makeIntegration(api, organization);
+    ({ api, organization, integration } = await openPartnerApi({ slug: "care-co" }));
   });
   afterAll(() => api.close());
 

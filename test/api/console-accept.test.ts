@@ -1,20 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeManualClock } from "../../src/lib/clock.ts";
-import { openTestApi, type TestApi } from "../support/api.ts";
+import type { TestApi } from "../support/api.ts";
 import { auditOf, deleteDevice, makeDevice, makeMember, readMail, type TestDevice } from "../support/fixtures.ts";
+import { invitations, inviteByMail, inviteMember, weekMs } from "../support/invitations.ts";
 import {
   fetchToken,
   logIn,
   makeIntegration,
   makeOrganization,
   makePerson,
+  openPartnerApi,
   password,
   type TestIntegration,
   type TestOrganization,
 } from "../support/world.ts";
-
-const week = 7 * 24 * 3_600_000;
-const collection = "/api/v1/organizations/invitations/";
 
 describe("accepting in the browser", () => {
   const clock = makeManualClock(new Date("2026-03-01T08:15:30.123Z"));
@@ -25,20 +24,13 @@ describe("accepting in the browser", () => {
   let people = 0;
 
   beforeAll(async () => {
-    api = await openTestApi({ clock });
-    organization = await makeOrganization(api, { features: ["managed_onboarding"] });
-    integration = await makeIntegration(api, organization);
-    token = integration.token;
+    ({ api, organization, integration, token } = await openPartnerApi({ clock, features: ["managed_onboarding"] }));
   });
   afterAll(() => api.close());
 
   const newEmail = () => `carer-${++people}@example.org`;
-  async function share(email: string, names = {}, device?: TestDevice): Promise<{ id: string; mailed: string }> {
-    const { uid } = device ?? (await makeDevice(api, organization));
-    const answer = await api.call("POST", `/api/v1/devices/${uid}/share/`, { token, body: { email, ...names } });
-    expect(answer.status).toBe(202);
-    return { id: answer.body.invitation.id, mailed: (await readMail(api, email)).token };
-  }
+  const share = async (email: string, names = {}, device?: TestDevice) =>
+    inviteByMail(api, token, (device ?? (await makeDevice(api, organization))).uid, { email, ...names });
   const open = (mailed: string) => api.app.inject({ method: "GET", url: `/console/accept?token=${mailed}` });
   const accept = async (body: unknown) => {
     const answer = await api.app.inject({
@@ -49,7 +41,7 @@ describe("accepting in the browser", () => {
     });
     return { status: answer.statusCode, body: answer.json(), headers: answer.headers };
   };
-  const read = async (id: string) => (await api.call("GET", `${collection}${id}/`, { token })).body;
+  const read = async (id: string) => (await api.call("GET", `${invitations}${id}/`, { token })).body;
 
   it("is not for links that led to a partner's page: the partner has seen the token", async () => {
     const partner = await makeIntegration(api, organization, { linkHosts: ["app.partner.example"] });
@@ -64,7 +56,7 @@ describe("accepting in the browser", () => {
     expect((await accept({ token: mailed, password })).status).toBe(404);
     const users = await api.call("GET", `/api/v1/auth/users/?search=${email}`, { token: elsewhere.token });
     expect(users.body.results).toMatchObject([{ portal_active: false }]);
-    const served = await api.call("POST", `${collection}server-accept/`, {
+    const served = await api.call("POST", `${invitations}server-accept/`, {
       token: partner.token,
       body: { token: mailed },
     });
@@ -152,12 +144,7 @@ describe("accepting in the browser", () => {
   it("makes a member with the role of the invitation", async () => {
     const owner = await makePerson(api, organization, "OWNER");
     const email = newEmail();
-    await api.app.inject({
-      method: "POST",
-      url: collection,
-      headers: { authorization: `Bearer ${owner.token}`, "content-type": "application/json" },
-      payload: JSON.stringify({ email, role: "ADMIN" }),
-    });
+    await inviteMember(api, owner.token, { email, role: "ADMIN" });
     const { token: mailed } = await readMail(api, email);
     expect((await accept({ token: mailed, first_name: "Ann", last_name: "Admin", password })).status).toBe(200);
     const session = await logIn(api, email, organization.slug);
@@ -176,11 +163,11 @@ describe("accepting in the browser", () => {
     expect((await open(gone.mailed)).statusCode).toBe(404);
     expect((await accept({ token: gone.mailed, password })).status).toBe(404);
     const revoked = await share(newEmail());
-    await api.call("POST", `${collection}${revoked.id}/revoke/`, { token });
+    await api.call("POST", `${invitations}${revoked.id}/revoke/`, { token });
     expect((await open(revoked.mailed)).statusCode).toBe(404);
     expect((await accept({ token: revoked.mailed, password })).body).toMatchObject({ status: 40 });
     const late = await share(newEmail());
-    clock.advanceMs(week);
+    clock.advanceMs(weekMs);
     token = await fetchToken(api, integration);
     expect((await open(late.mailed)).statusCode).toBe(410);
     expect((await accept({ token: late.mailed, password })).body.code).toBe("invitation_expired");

@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openTestApi, type TestApi } from "../support/api.ts";
+import type { TestApi } from "../support/api.ts";
 import { assign, imeis, register, setState } from "../support/devices.ts";
-import { fetchToken, makeIntegration, makeOrganization, makePerson, type TestOrganization } from "../support/world.ts";
+import {
+  fetchToken,
+  makeIntegration,
+  makeOrganization,
+  makePerson,
+  openPartnerApi,
+  type TestOrganization,
+} from "../support/world.ts";
 
 const location = { lat: 41.9, lng: 12.49, accuracy_m: null, source: "wifi", ts: "2026-03-01T08:15:24.000Z" };
 
@@ -17,9 +24,7 @@ describe("who may do what with devices", () => {
     api.call(method, `/api/v1/devices/${uid}/`, { token, body });
 
   beforeAll(async () => {
-    api = await openTestApi();
-    organization = await makeOrganization(api);
-    client = await makeIntegration(api, organization);
+    ({ api, organization, integration: client } = await openPartnerApi());
     foreign = (await makeIntegration(api, await makeOrganization(api))).token;
     [mine, theirs] = [nextImei(), nextImei()];
     for (const uid of [mine, theirs]) await register(api, client.token, uid);

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { setCapabilityOverride } from "../../src/resources/devices/capability-override-store.ts";
-import { findLiveDevice } from "../../src/resources/devices/device-store.ts";
-import { cliActor, openTestApi, type TestApi } from "../support/api.ts";
+import { findLiveDeviceAnywhere } from "../../src/resources/devices/device-store.ts";
+import { cliActor, type TestApi } from "../support/api.ts";
 import { assign, imeis, lastAudit, register } from "../support/devices.ts";
-import { fetchToken, makeIntegration, makeOrganization, makePerson, type TestOrganization } from "../support/world.ts";
+import { fetchToken, makePerson, openPartnerApi, type TestOrganization } from "../support/world.ts";
 
 const unset = { desired: null, reported: null, reported_at: null, command_uuid: null, in_sync: true };
 
@@ -22,7 +22,7 @@ describe("configuration and capabilities of a device", () => {
 
   async function override(uid: string, code: string, supported: boolean, paramsSchema?: object | null) {
     await api.db.transaction(async (tx) => {
-      const device = await findLiveDevice(tx, organization.id, uid);
+      const device = await findLiveDeviceAnywhere(tx, uid);
       const schema = paramsSchema as Record<string, unknown> | null | undefined;
       const change = { code, supported, paramsSchema: schema };
       await setCapabilityOverride(tx, device!, change, cliActor(organization.id), api.clock.now());
@@ -44,10 +44,7 @@ describe("configuration and capabilities of a device", () => {
   }
 
   beforeAll(async () => {
-    api = await openTestApi();
-    organization = await makeOrganization(api);
-    client = await makeIntegration(api, organization);
-    token = client.token;
+    ({ api, organization, integration: client, token } = await openPartnerApi());
   });
   afterAll(() => api.close());
 

@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { openTestApi, type TestAnswer, type TestApi } from "../support/api.ts";
+import type { TestAnswer, TestApi } from "../support/api.ts";
 import { assign, imeis, lastAudit, register, setState } from "../support/devices.ts";
-import { makeIntegration, makeOrganization, makePerson, type TestOrganization } from "../support/world.ts";
+import {
+  makeIntegration,
+  makeOrganization,
+  makePerson,
+  openPartnerApi,
+  type TestOrganization,
+} from "../support/world.ts";
 
 describe("registering devices", () => {
   let api: TestApi;
@@ -19,9 +25,7 @@ describe("registering devices", () => {
   };
 
   beforeAll(async () => {
-    api = await openTestApi();
-    organization = await makeOrganization(api);
-    token = (await makeIntegration(api, organization)).token;
+    ({ api, organization, token } = await openPartnerApi());
     otherToken = (await makeIntegration(api, await makeOrganization(api))).token;
   });
   beforeEach(() => {

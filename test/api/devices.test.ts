@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openTestApi, type TestApi } from "../support/api.ts";
+import type { TestApi } from "../support/api.ts";
 import { imeis, lastAudit, register, setState } from "../support/devices.ts";
-import { makeIntegration, makeOrganization, type TestOrganization } from "../support/world.ts";
+import { openPartnerApi, type TestOrganization } from "../support/world.ts";
 
 describe("devices", () => {
   let api: TestApi;
@@ -15,9 +15,7 @@ describe("devices", () => {
   const make = async (fields: object = {}) => (await register(api, token, nextImei(), fields)).body;
 
   beforeAll(async () => {
-    api = await openTestApi();
-    organization = await makeOrganization(api);
-    token = (await makeIntegration(api, organization)).token;
+    ({ api, organization, token } = await openPartnerApi());
   });
   afterAll(() => api.close());
 

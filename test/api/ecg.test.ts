@@ -1,9 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newUuid } from "../../src/lib/ids.ts";
-import { openTestApi, type TestApi } from "../support/api.ts";
+import type { TestApi } from "../support/api.ts";
 import { makeEcg } from "../support/ecg.ts";
 import { deleteDevice, makeDevice, type TestDevice } from "../support/fixtures.ts";
-import { fetchToken, makeIntegration, makeOrganization, makePerson, type TestOrganization } from "../support/world.ts";
+import {
+  fetchToken,
+  makeIntegration,
+  makeOrganization,
+  makePerson,
+  openPartnerApi,
+  type TestOrganization,
+} from "../support/world.ts";
 
 let api: TestApi;
 let organization: TestOrganization;
@@ -11,9 +18,7 @@ let token: string;
 let device: TestDevice;
 
 beforeAll(async () => {
-  api = await openTestApi();
-  organization = await makeOrganization(api);
-  ({ token } = await makeIntegration(api, organization));
+  ({ api, organization, token } = await openPartnerApi());
   device = await makeDevice(api, organization);
 });
 afterAll(() => api.close());

@@ -1,9 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openTestApi, type TestApi } from "../support/api.ts";
+import type { TestApi } from "../support/api.ts";
 import { assign } from "../support/devices.ts";
 import { makeEvent } from "../support/events.ts";
 import { makeDevice, type TestDevice } from "../support/fixtures.ts";
-import { fetchToken, makeIntegration, makeOrganization, makePerson, type TestOrganization } from "../support/world.ts";
+import {
+  fetchToken,
+  makeIntegration,
+  makeOrganization,
+  makePerson,
+  openPartnerApi,
+  type TestOrganization,
+} from "../support/world.ts";
 
 describe("who may do what with events", () => {
   let api: TestApi;
@@ -15,9 +22,7 @@ describe("who may do what with events", () => {
   let hidden: string;
 
   beforeAll(async () => {
-    api = await openTestApi();
-    organization = await makeOrganization(api);
-    client = await makeIntegration(api, organization);
+    ({ api, organization, integration: client } = await openPartnerApi());
     [mine, theirs] = [await makeDevice(api, organization), await makeDevice(api, organization)];
     event = await makeEvent(api, mine);
     hidden = await makeEvent(api, theirs);

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newUuid } from "../../src/lib/ids.ts";
 import { eventTypes } from "../../src/resources/events/event-types.ts";
-import { baseUrl, openTestApi, type TestApi } from "../support/api.ts";
+import { baseUrl, type TestApi } from "../support/api.ts";
 import { makeEvent } from "../support/events.ts";
-import { deleteDevice, makeDevice, type TestDevice } from "../support/fixtures.ts";
-import { makeIntegration, makeOrganization, type TestOrganization } from "../support/world.ts";
+import { deleteDevice, makeDevice, nobodysId, type TestDevice } from "../support/fixtures.ts";
+import { makeIntegration, makeOrganization, openPartnerApi, type TestOrganization } from "../support/world.ts";
 
 describe("the list of events", () => {
   let api: TestApi;
@@ -16,9 +16,7 @@ describe("the list of events", () => {
   const ids: Record<string, string> = {};
 
   beforeAll(async () => {
-    api = await openTestApi();
-    organization = await makeOrganization(api);
-    token = (await makeIntegration(api, organization)).token;
+    ({ api, organization, token } = await openPartnerApi());
     watch = await makeDevice(api, organization);
     former = await makeDevice(api, organization);
     const at = (minute: number) => `2026-03-01T08:0${minute}:00.000Z`;
@@ -88,8 +86,8 @@ describe("the list of events", () => {
     ["device_uid=abcdefghijklmno", []],
     ["device_uid=000000000000000", []],
     ["fence_id=home", []],
-    [`fence_id=${newUuid()}`, []],
-    [`device=${newUuid()}`, []],
+    [`fence_id=${nobodysId}`, []],
+    [`device=${nobodysId}`, []],
     ["limit=x&colour=red&event_type=", ["online", "exit", "fall", "sos"]],
   ])("filters by %s", async (query, names) => {
     expect(await found(query)).toEqual(names);

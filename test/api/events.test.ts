@@ -1,9 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newUuid } from "../../src/lib/ids.ts";
-import { openTestApi, type TestApi } from "../support/api.ts";
+import type { TestApi } from "../support/api.ts";
 import { makeEvent } from "../support/events.ts";
-import { auditOf, deleteDevice, makeDevice, type TestDevice } from "../support/fixtures.ts";
-import { makeIntegration, makeOrganization, makePerson, type TestOrganization } from "../support/world.ts";
+import { auditOf, deleteDevice, makeDevice, nobodysId, type TestDevice } from "../support/fixtures.ts";
+import {
+  makeIntegration,
+  makeOrganization,
+  makePerson,
+  openPartnerApi,
+  type TestOrganization,
+} from "../support/world.ts";
 
 describe("one event", () => {
   let api: TestApi;
@@ -18,9 +24,7 @@ describe("one event", () => {
   const remove = (id: string, by = token) => api.call("DELETE", path(id), { token: by });
 
   beforeAll(async () => {
-    api = await openTestApi();
-    organization = await makeOrganization(api);
-    token = (await makeIntegration(api, organization)).token;
+    ({ api, organization, token } = await openPartnerApi());
     foreign = (await makeIntegration(api, await makeOrganization(api))).token;
     device = await makeDevice(api, organization);
   });
@@ -100,7 +104,7 @@ describe("one event", () => {
     });
   });
 
-  it.each(["not-a-uuid", newUuid()])("answers 404 for %s, whatever is sent", async (id) => {
+  it.each(["not-a-uuid", nobodysId])("answers 404 for %s, whatever is sent", async (id) => {
     for (const answer of [await get(id), await remove(id), await acknowledge(id, { notes: 5 })]) {
       expect([answer.status, answer.body.code]).toEqual([404, "not_found"]);
     }
@@ -208,7 +212,7 @@ describe("one event", () => {
       [{ notes: ["a"] }, "notes"],
       [{ notes: "a\0b" }, "notes"],
       [[], "non_field_errors"],
-      [{ acknowledged: false, acknowledged_by: newUuid() }, "acknowledged_by"],
+      [{ acknowledged: false, acknowledged_by: nobodysId }, "acknowledged_by"],
       [{ acknowledged_at: "2026-01-01T00:00:00.000Z" }, "acknowledged_at"],
       [{ severity: "info" }, "severity"],
     ])("refuses %j and leaves the event open", async (body, field) => {

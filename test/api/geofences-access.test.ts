@@ -1,9 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openTestApi, type TestApi } from "../support/api.ts";
+import type { TestApi } from "../support/api.ts";
 import { assign } from "../support/devices.ts";
 import { auditOf, makeDevice, makeMember } from "../support/fixtures.ts";
 import { home, link, makeFence, makeThreshold, postFence, postThreshold } from "../support/rules.ts";
-import { makeIntegration, makeOrganization, makePerson, type TestOrganization } from "../support/world.ts";
+import {
+  makeIntegration,
+  makeOrganization,
+  makePerson,
+  openPartnerApi,
+  type TestOrganization,
+} from "../support/world.ts";
 
 describe("who sees and writes rules", () => {
   let api: TestApi;
@@ -21,9 +27,7 @@ describe("who sees and writes rules", () => {
   let [mine, theirs] = ["", ""];
 
   beforeAll(async () => {
-    api = await openTestApi();
-    organization = await makeOrganization(api, { features: ["geofence_scoping"] });
-    partner = (await makeIntegration(api, organization)).token;
+    ({ api, organization, token: partner } = await openPartnerApi({ features: ["geofence_scoping"] }));
     for (const role of ["VIEWER", "USER", "ADMIN", "OWNER"] as const) {
       people[role] = await makePerson(api, organization, role);
     }

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeManualClock } from "../../src/lib/clock.ts";
 import { newUuid } from "../../src/lib/ids.ts";
-import { openTestApi, type TestApi } from "../support/api.ts";
+import type { TestApi } from "../support/api.ts";
 import { auditOf, makeDevice, makeMember } from "../support/fixtures.ts";
 import { home, link, makeFence } from "../support/rules.ts";
-import { makeIntegration, makeOrganization, type TestOrganization } from "../support/world.ts";
+import { openPartnerApi, type TestOrganization } from "../support/world.ts";
 
 const window = { days: [1, 2, 3, 4, 5], start: "08:00", end: "18:00" };
 const fixed = ["This field cannot be changed."];
@@ -20,9 +20,7 @@ describe("a geofence that is there", () => {
   const read = async (id: string) => (await api.call("GET", `/api/v1/geofences/${id}/`, { token })).body;
 
   beforeAll(async () => {
-    api = await openTestApi({ clock });
-    organization = await makeOrganization(api);
-    token = (await makeIntegration(api, organization)).token;
+    ({ api, organization, token } = await openPartnerApi({ clock }));
     user = (await makeMember(api, organization)).id;
   });
   afterAll(() => api.close());

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newUuid } from "../../src/lib/ids.ts";
-import { openTestApi, type TestApi } from "../support/api.ts";
+import type { TestApi } from "../support/api.ts";
 import { imeis, register } from "../support/devices.ts";
 import { auditOf, deleteDevice, makeDevice, makeMember } from "../support/fixtures.ts";
 import { link, makeFence } from "../support/rules.ts";
-import { makeIntegration, makeOrganization, type TestOrganization } from "../support/world.ts";
+import { makeOrganization, openPartnerApi, type TestOrganization } from "../support/world.ts";
 
 describe("devices of a geofence", () => {
   let api: TestApi;
@@ -25,9 +25,7 @@ describe("devices of a geofence", () => {
   };
 
   beforeAll(async () => {
-    api = await openTestApi();
-    organization = await makeOrganization(api, { features: ["geofence_scoping"] });
-    token = (await makeIntegration(api, organization)).token;
+    ({ api, organization, token } = await openPartnerApi({ features: ["geofence_scoping"] }));
     foreignUid = (await makeDevice(api, await makeOrganization(api))).uid;
   });
   afterAll(() => api.close());

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeManualClock } from "../../src/lib/clock.ts";
-import { openTestApi, type TestApi } from "../support/api.ts";
+import type { TestApi } from "../support/api.ts";
 import { assign } from "../support/devices.ts";
 import { deleteDevice, makeDevice, makeMember, type TestDevice } from "../support/fixtures.ts";
 import { home, link, makeFence } from "../support/rules.ts";
-import { makeIntegration, makeOrganization, type TestOrganization } from "../support/world.ts";
+import { makeIntegration, makeOrganization, openPartnerApi, type TestOrganization } from "../support/world.ts";
 
 describe("the list of geofences", () => {
   const clock = makeManualClock(new Date("2026-03-01T08:00:00.000Z"));
@@ -20,9 +20,7 @@ describe("the list of geofences", () => {
   };
 
   beforeAll(async () => {
-    api = await openTestApi({ clock });
-    organization = await makeOrganization(api, { features: ["geofence_scoping"] });
-    token = (await makeIntegration(api, organization)).token;
+    ({ api, organization, token } = await openPartnerApi({ clock, features: ["geofence_scoping"] }));
     const foreign = await makeOrganization(api);
     await makeFence(api, (await makeIntegration(api, foreign)).token, { name: "Foreign" });
     devices = [

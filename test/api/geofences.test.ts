@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeManualClock } from "../../src/lib/clock.ts";
 import { newUuid } from "../../src/lib/ids.ts";
-import { baseUrl, openTestApi, type TestApi } from "../support/api.ts";
-import { closeMembership, makeMember } from "../support/fixtures.ts";
+import { baseUrl, type TestApi } from "../support/api.ts";
+import { closeMembership, makeMember, nobodysId } from "../support/fixtures.ts";
 import { home, postFence } from "../support/rules.ts";
-import { makeIntegration, makeOrganization, type TestOrganization } from "../support/world.ts";
+import { makeIntegration, makeOrganization, openPartnerApi, type TestOrganization } from "../support/world.ts";
 
 const window = { days: [1, 2, 3, 4, 5], start: "08:00", end: "18:00" };
 const fixed = ["This field cannot be changed."];
@@ -26,9 +26,7 @@ describe("a new geofence", () => {
   const read = async (id: string) => (await api.call("GET", `/api/v1/geofences/${id}/`, { token })).body;
 
   beforeAll(async () => {
-    api = await openTestApi({ clock });
-    organization = await makeOrganization(api);
-    token = (await makeIntegration(api, organization)).token;
+    ({ api, organization, token } = await openPartnerApi({ clock }));
     scoping = (await makeIntegration(api, await makeOrganization(api, { features: ["geofence_scoping"] }))).token;
     user = (await makeMember(api, organization)).id;
   });
@@ -110,16 +108,16 @@ describe("a new geofence", () => {
       { non_field_errors: ["dwell_threshold_seconds is required when trigger_on_dwell is true."] },
     ],
     [{ scope: "group" }, { scope: ['"group" is not available to partners.'] }],
-    [{ group: newUuid() }, { scope: ['"group" is not available to partners.'] }],
+    [{ group: nobodysId }, { scope: ['"group" is not available to partners.'] }],
     [{ scope: "planet" }, { scope: ['"planet" is not a valid choice.'] }],
     [{ scope: null }, { scope: taken }],
     [{ scope: "user" }, { user: ["This field is required when scope is user."] }],
     [{ scope: "user", user: "x" }, { user: ["Must be a valid UUID."] }],
-    [{ scope: "user", user: newUuid() }, { user: ["User not found in this organization."] }],
-    [{ user: newUuid() }, { user: ["This field is only possible when scope is user."] }],
-    [{ id: newUuid() }, { id: fixed }],
-    [{ group_id: newUuid() }, { group_id: fixed }],
-    [{ user_id: newUuid() }, { user_id: fixed }],
+    [{ scope: "user", user: nobodysId }, { user: ["User not found in this organization."] }],
+    [{ user: nobodysId }, { user: ["This field is only possible when scope is user."] }],
+    [{ id: nobodysId }, { id: fixed }],
+    [{ group_id: nobodysId }, { group_id: fixed }],
+    [{ user_id: nobodysId }, { user_id: fixed }],
     [{ devices: [{ uid: "490154203237518", name: "" }] }, { devices: fixed }],
     [{ created_at: "2020-01-01T00:00:00Z" }, { created_at: fixed }],
   ])("refuses %j", async (fields, errors) => {

@@ -2,19 +2,18 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeManualClock } from "../../src/lib/clock.ts";
 import { newUuid } from "../../src/lib/ids.ts";
 import { expireInvitations } from "../../src/resources/invitations/invitation-expiry.ts";
-import { openTestApi, type TestApi } from "../support/api.ts";
+import type { TestApi } from "../support/api.ts";
 import { auditOf, makeDevice, readMail, type TestDevice } from "../support/fixtures.ts";
+import { invitations, inviteMember, weekMs } from "../support/invitations.ts";
 import {
   fetchToken,
   makeIntegration,
   makeOrganization,
   makePerson,
+  openPartnerApi,
   type TestIntegration,
   type TestOrganization,
 } from "../support/world.ts";
-
-const week = 7 * 24 * 3_600_000;
-const collection = "/api/v1/organizations/invitations/";
 
 describe("invitations", () => {
   const clock = makeManualClock(new Date("2026-03-01T08:15:30.123Z"));
@@ -26,10 +25,7 @@ describe("invitations", () => {
   let people = 0;
 
   beforeAll(async () => {
-    api = await openTestApi({ clock });
-    organization = await makeOrganization(api, { features: ["managed_onboarding"] });
-    integration = await makeIntegration(api, organization);
-    token = integration.token;
+    ({ api, organization, integration, token } = await openPartnerApi({ clock, features: ["managed_onboarding"] }));
     device = await makeDevice(api, organization);
   });
   afterAll(() => api.close());
@@ -43,20 +39,10 @@ describe("invitations", () => {
     expect(answer.status).toBe(202);
     return answer.body.invitation.id;
   }
-  const read = (id: string, as = token) => api.call("GET", `${collection}${id}/`, { token: as });
-  const list = (query = "", as = token) => api.call("GET", `${collection}${query}`, { token: as });
-  const revoke = (id: string, as = token) => api.call("POST", `${collection}${id}/revoke/`, { token: as });
-  const destroy = (id: string, as = token) => api.call("DELETE", `${collection}${id}/`, { token: as });
-  /** The route of people is not described, so it is called past the check of the description. */
-  const inviteMember = async (as: string, body: unknown, headers = {}) => {
-    const answer = await api.app.inject({
-      method: "POST",
-      url: collection,
-      headers: { authorization: `Bearer ${as}`, "content-type": "application/json", ...headers },
-      payload: JSON.stringify(body),
-    });
-    return { status: answer.statusCode, headers: answer.headers, body: answer.json() };
-  };
+  const read = (id: string, as = token) => api.call("GET", `${invitations}${id}/`, { token: as });
+  const list = (query = "", as = token) => api.call("GET", `${invitations}${query}`, { token: as });
+  const revoke = (id: string, as = token) => api.call("POST", `${invitations}${id}/revoke/`, { token: as });
+  const destroy = (id: string, as = token) => api.call("DELETE", `${invitations}${id}/`, { token: as });
 
   it("hides the target and the token", async () => {
     const answer = await read(await invite());
@@ -104,7 +90,7 @@ describe("invitations", () => {
     expect((await destroy(id)).status).toBe(204);
     for (const answer of [await read(id), await destroy(id), await revoke(id)]) expect(answer.status).toBe(404);
     expect((await list(`?search=carer-${people}@`)).body.count).toBe(0);
-    const accept = await api.call("POST", `${collection}server-accept/`, { token, body: { token: mailed } });
+    const accept = await api.call("POST", `${invitations}server-accept/`, { token, body: { token: mailed } });
     expect(accept.status).toBe(404);
     const row = await api.db.one`select status from invitations where id = ${id}`;
     expect(row.status).toBe(40);
@@ -113,7 +99,7 @@ describe("invitations", () => {
 
   it("keeps the final status of a deleted one", async () => {
     const id = await invite();
-    await api.call("POST", `${collection}server-accept/`, {
+    await api.call("POST", `${invitations}server-accept/`, {
       token,
       body: { token: (await readMail(api, (await read(id)).body.email)).token },
     });
@@ -133,7 +119,7 @@ describe("invitations", () => {
     const old = await make("old@example.org");
     clock.advanceMs(1000);
     const young = await make("young@example.org");
-    clock.advanceMs(week - 1001);
+    clock.advanceMs(weekMs - 1001);
     let as = await fetchToken(api, mine);
     expect((await read(old, as)).body.status).toBe(10);
     clock.advanceMs(1);
@@ -185,8 +171,8 @@ describe("invitations", () => {
       await read(id, as),
       await destroy(id, as),
       await revoke(id, as),
-      await api.call("POST", `${collection}server-accept/`, { token: as, body: { password: 1 } }),
-      await inviteMember(admin.token, {}),
+      await api.call("POST", `${invitations}server-accept/`, { token: as, body: { password: 1 } }),
+      await inviteMember(api, admin.token, {}),
     ]) {
       expect(answer.status).toBe(403);
       expect(answer.body).toMatchObject({ code: "feature_not_enabled", feature: "managed_onboarding" });
@@ -201,7 +187,7 @@ describe("invitations", () => {
       ["POST", "server-accept/revoke/"],
       ["PUT", `${newUuid()}/`],
     ] as const) {
-      const answer = await api.call(method, `${collection}${path}`, { token });
+      const answer = await api.call(method, `${invitations}${path}`, { token });
       expect(answer.status).toBe(403);
       expect(answer.body.code).toBe("scope_not_available");
     }
@@ -242,11 +228,11 @@ describe("invitations", () => {
     it("are made by administrators only", async () => {
       const admin = await makePerson(api, organization, "ADMIN");
       const email = "Member-1@example.org";
-      const partner = await inviteMember(token, { email, role: "USER" });
+      const partner = await inviteMember(api, token, { email, role: "USER" });
       expect([partner.status, partner.body.code]).toEqual([403, "scope_not_available"]);
       const user = await makePerson(api, organization, "USER");
-      expect((await inviteMember(user.token, { email })).body.code).toBe("role_not_allowed");
-      const made = await inviteMember(admin.token, { email, role: "admin" });
+      expect((await inviteMember(api, user.token, { email })).body.code).toBe("role_not_allowed");
+      const made = await inviteMember(api, admin.token, { email, role: "admin" });
       expect(made.status).toBe(201);
       expect(made.body).toMatchObject({
         email: email.toLowerCase(),
@@ -254,40 +240,40 @@ describe("invitations", () => {
         role: "ADMIN",
         status: 10,
         invited_by: admin.id,
-        expires_at: new Date(clock.nowMs() + week).toISOString(),
+        expires_at: new Date(clock.nowMs() + weekMs).toISOString(),
       });
       const mail = await readMail(api, email.toLowerCase());
       expect(mail).toMatchObject({ count: 1, kind: "member_invitation" });
       expect(mail.link.href).toBe(`https://vigil.example/console/accept?token=${mail.token}`);
       const description = await api.app.inject({ method: "GET", url: "/api/schema/?format=json" });
-      expect(Object.keys(description.json().paths[collection])).toEqual(["get"]);
+      expect(Object.keys(description.json().paths[invitations])).toEqual(["get"]);
     });
 
     it("follow the rules of roles", async () => {
       const admin = await makePerson(api, organization, "ADMIN");
       const owner = await makePerson(api, organization, "OWNER");
       const as = (email: string, role: unknown) => ({ email, role });
-      const refused = await inviteMember(admin.token, as("boss@example.org", "OWNER"));
+      const refused = await inviteMember(api, admin.token, as("boss@example.org", "OWNER"));
       expect([refused.status, refused.body.code]).toEqual([403, "role_not_allowed"]);
-      expect((await inviteMember(owner.token, as("boss@example.org", "OWNER"))).status).toBe(201);
-      expect((await inviteMember(owner.token, as("boss@example.org", "KING"))).body.errors).toEqual({
+      expect((await inviteMember(api, owner.token, as("boss@example.org", "OWNER"))).status).toBe(201);
+      expect((await inviteMember(api, owner.token, as("boss@example.org", "KING"))).body.errors).toEqual({
         role: ['"KING" is not a valid choice.'],
       });
-      const member = await inviteMember(owner.token, as(admin.email, "USER"));
+      const member = await inviteMember(api, owner.token, as(admin.email, "USER"));
       expect([member.status, Object.keys(member.body.errors)]).toEqual([400, ["email"]]);
-      const fixed = await inviteMember(owner.token, { email: "fixed@example.org", kind: "share", status: 10 });
+      const fixed = await inviteMember(api, owner.token, { email: "fixed@example.org", kind: "share", status: 10 });
       expect(fixed.body.errors).toEqual({ kind: ["This field cannot be changed."] });
     });
 
     it("replace the pending one of the same address", async () => {
       const owner = await makePerson(api, organization, "OWNER");
       const email = "twice@example.org";
-      const first = await inviteMember(owner.token, { email, role: "ADMIN" });
-      const second = await inviteMember(owner.token, { email, role: "VIEWER" });
+      const first = await inviteMember(api, owner.token, { email, role: "ADMIN" });
+      const second = await inviteMember(api, owner.token, { email, role: "VIEWER" });
       expect((await read(first.body.id)).body.status).toBe(40);
       expect((await read(second.body.id)).body).toMatchObject({ status: 10, role: "VIEWER" });
       const parallel = await Promise.all(
-        Array.from({ length: 10 }, () => inviteMember(owner.token, { email: "many@example.org" })),
+        Array.from({ length: 10 }, () => inviteMember(api, owner.token, { email: "many@example.org" })),
       );
       expect(parallel.map(({ status }) => status)).toEqual(Array(10).fill(201));
       expect((await list("?search=many@example.org&status=10")).body.count).toBe(1);
@@ -295,7 +281,7 @@ describe("invitations", () => {
 
     it("take an Idempotency-Key", async () => {
       const admin = await makePerson(api, organization, "ADMIN");
-      const call = () => inviteMember(admin.token, { email: "key@example.org" }, { "idempotency-key": "m1" });
+      const call = () => inviteMember(api, admin.token, { email: "key@example.org" }, { "idempotency-key": "m1" });
       const [first, again] = [await call(), await call()];
       expect(again.body).toEqual(first.body);
       expect(again.headers["idempotency-replayed"]).toBe("true");

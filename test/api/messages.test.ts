@@ -1,21 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newUuid } from "../../src/lib/ids.ts";
-import { openTestApi, type TestApi } from "../support/api.ts";
+import type { TestApi } from "../support/api.ts";
 import { assign, register } from "../support/devices.ts";
 import { auditOf, makeDevice, type TestDevice } from "../support/fixtures.ts";
-import {
-  fetchToken,
-  makeIntegration,
-  makeOrganization,
-  makePerson,
-  type TestIntegration,
-  type TestOrganization,
-} from "../support/world.ts";
+import { fetchToken, makeIntegration, makePerson, openPartnerApi, type TestOrganization } from "../support/world.ts";
 
 describe("device messages", () => {
   let api: TestApi;
   let organization: TestOrganization;
-  let integration: TestIntegration;
   let token: string;
   let device: TestDevice;
   const base = (uid = device.uid): string => `/api/v1/devices/${uid}/messages/`;
@@ -23,10 +15,7 @@ describe("device messages", () => {
     api.call("POST", `${base()}send-text/`, { token, body, ...options });
 
   beforeAll(async () => {
-    api = await openTestApi();
-    organization = await makeOrganization(api);
-    integration = await makeIntegration(api, organization);
-    token = integration.token;
+    ({ api, organization, token } = await openPartnerApi());
     device = await makeDevice(api, organization);
   });
   afterAll(() => api.close());

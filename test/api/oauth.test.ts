@@ -3,12 +3,12 @@ import { type ManualClock, makeManualClock } from "../../src/lib/clock.ts";
 import { allScopes } from "../../src/oauth/scopes.ts";
 import { setIntegrationStatus, updateIntegration } from "../../src/resources/organizations/integration-store.ts";
 import { rotateClientSecret } from "../../src/resources/organizations/secret-rotation.ts";
-import { baseUrl, cliActor, openTestApi, type TestApi } from "../support/api.ts";
+import { baseUrl, cliActor, type TestApi } from "../support/api.ts";
 import {
   basic,
   fetchToken,
   makeIntegration,
-  makeOrganization,
+  openPartnerApi,
   type TestIntegration,
   type TestOrganization,
 } from "../support/world.ts";
@@ -23,9 +23,7 @@ describe("OAuth", () => {
 
   beforeAll(async () => {
     clock = makeManualClock(new Date());
-    api = await openTestApi({ clock });
-    organization = await makeOrganization(api);
-    integration = await makeIntegration(api, organization);
+    ({ api, organization, integration } = await openPartnerApi({ clock }));
   });
   afterAll(() => api.close());
 

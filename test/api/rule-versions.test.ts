@@ -19,11 +19,11 @@ import {
   listThresholdRulesById,
   type ThresholdRule,
 } from "../../src/resources/thresholds/threshold-rules-store.ts";
-import { cliActor, openTestApi, type TestApi } from "../support/api.ts";
+import { cliActor, type TestApi } from "../support/api.ts";
 import { imeis, register } from "../support/devices.ts";
 import { makeDevice, makeMember } from "../support/fixtures.ts";
 import { home, link, makeFence, makeThreshold, postFence } from "../support/rules.ts";
-import { makeIntegration, makeOrganization, type TestOrganization } from "../support/world.ts";
+import { makeIntegration, makeOrganization, openPartnerApi, type TestOrganization } from "../support/world.ts";
 
 async function all<T>(chunks: AsyncGenerator<T[]>): Promise<T[]> {
   const rows: T[] = [];
@@ -39,9 +39,7 @@ describe("what the rules of an organization are", () => {
   const nextImei = imeis(490_154_208_000_000);
 
   beforeAll(async () => {
-    api = await openTestApi({ clock });
-    organization = await makeOrganization(api, { features: ["geofence_scoping"] });
-    token = (await makeIntegration(api, organization)).token;
+    ({ api, organization, token } = await openPartnerApi({ clock, features: ["geofence_scoping"] }));
   });
   afterAll(() => api.close());
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeManualClock } from "../../src/lib/clock.ts";
-import { openTestApi, type TestApi } from "../support/api.ts";
+import type { TestApi } from "../support/api.ts";
 import { makeDevice, type TestDevice } from "../support/fixtures.ts";
 import { addLocation, type LocationFields, makeHistoryPartitions } from "../support/history.ts";
 import { decodePolyline } from "../support/polyline.ts";
-import { makeIntegration, makeOrganization, type TestOrganization } from "../support/world.ts";
+import { openPartnerApi, type TestOrganization } from "../support/world.ts";
 
 const now = new Date("2026-03-20T12:00:00.000Z");
 const ago = (seconds: number): string => new Date(now.getTime() - seconds * 1000).toISOString();
@@ -27,10 +27,8 @@ describe("segments of a device's way", () => {
   };
 
   beforeAll(async () => {
-    api = await openTestApi({ clock: makeManualClock(now) });
+    ({ api, organization, token } = await openPartnerApi({ clock: makeManualClock(now) }));
     await makeHistoryPartitions(api);
-    organization = await makeOrganization(api);
-    token = (await makeIntegration(api, organization)).token;
   });
   afterAll(() => api.close());
 

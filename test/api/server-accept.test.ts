@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeManualClock } from "../../src/lib/clock.ts";
-import { openTestApi, type TestApi } from "../support/api.ts";
+import type { TestApi } from "../support/api.ts";
 import {
   auditOf,
   closeMembership,
@@ -10,17 +10,16 @@ import {
   readMail,
   type TestDevice,
 } from "../support/fixtures.ts";
+import { invitations, inviteByMail, inviteMember, weekMs } from "../support/invitations.ts";
 import {
   fetchToken,
   makeIntegration,
   makeOrganization,
   makePerson,
+  openPartnerApi,
   type TestIntegration,
   type TestOrganization,
 } from "../support/world.ts";
-
-const week = 7 * 24 * 3_600_000;
-const collection = "/api/v1/organizations/invitations/";
 
 describe("server-accept", () => {
   const clock = makeManualClock(new Date("2026-03-01T08:15:30.123Z"));
@@ -31,22 +30,15 @@ describe("server-accept", () => {
   let people = 0;
 
   beforeAll(async () => {
-    api = await openTestApi({ clock });
-    organization = await makeOrganization(api, { features: ["managed_onboarding"] });
-    integration = await makeIntegration(api, organization);
-    token = integration.token;
+    ({ api, organization, integration, token } = await openPartnerApi({ clock, features: ["managed_onboarding"] }));
   });
   afterAll(() => api.close());
 
   const newEmail = () => `carer-${++people}@example.org`;
-  async function invite(device: TestDevice, email: string, names = {}): Promise<{ id: string; mailed: string }> {
-    const body = { email, ...names };
-    const answer = await api.call("POST", `/api/v1/devices/${device.uid}/share/`, { token, body });
-    expect(answer.status).toBe(202);
-    return { id: answer.body.invitation.id, mailed: (await readMail(api, email)).token };
-  }
+  const invite = (device: TestDevice, email: string, names = {}) =>
+    inviteByMail(api, token, device.uid, { email, ...names });
   const accept = (body: unknown, as = token, headers = {}) =>
-    api.call("POST", `${collection}server-accept/`, { token: as, body, headers });
+    api.call("POST", `${invitations}server-accept/`, { token: as, body, headers });
   const userOf = async (id: string) =>
     api.db.one`
       select role, first_name, last_name, phone_number from memberships
@@ -105,7 +97,7 @@ describe("server-accept", () => {
       expect(answer.status).toBe(400);
       expect(answer.body.code).toBe("password_not_allowed_in_partner_flow");
     }
-    expect((await api.call("GET", `${collection}${id}/`, { token })).body.status).toBe(10);
+    expect((await api.call("GET", `${invitations}${id}/`, { token })).body.status).toBe(10);
     expect((await accept({})).body.errors).toEqual({ token: ["This field is required."] });
     expect((await accept([])).status).toBe(400);
   });
@@ -157,15 +149,10 @@ describe("server-accept", () => {
     const { mailed } = await invite(device, newEmail());
     const foreign = await makeIntegration(api, await makeOrganization(api, { features: ["managed_onboarding"] }));
     const admin = await makePerson(api, organization, "ADMIN");
-    await api.app.inject({
-      method: "POST",
-      url: collection,
-      headers: { authorization: `Bearer ${admin.token}`, "content-type": "application/json" },
-      payload: JSON.stringify({ email: "new-member@example.org", role: "USER" }),
-    });
+    await inviteMember(api, admin.token, { email: "new-member@example.org", role: "USER" });
     const member = await readMail(api, "new-member@example.org");
     const hidden = await invite(device, newEmail());
-    await api.call("DELETE", `${collection}${hidden.id}/`, { token });
+    await api.call("DELETE", `${invitations}${hidden.id}/`, { token });
     for (const answer of [
       await accept({ token: "unknown" }),
       await accept({ token: mailed }, foreign.token),
@@ -182,13 +169,13 @@ describe("server-accept", () => {
   it("tells expired and revoked ones apart", async () => {
     const device = await makeDevice(api, organization);
     const revoked = await invite(device, newEmail());
-    await api.call("POST", `${collection}${revoked.id}/revoke/`, { token });
+    await api.call("POST", `${invitations}${revoked.id}/revoke/`, { token });
     expect((await accept({ token: revoked.mailed })).body).toMatchObject({
       code: "invitation_not_pending",
       status: 40,
     });
     const late = await invite(device, newEmail());
-    clock.advanceMs(week);
+    clock.advanceMs(weekMs);
     token = await fetchToken(api, integration);
     const answer = await accept({ token: late.mailed });
     expect(answer.status).toBe(400);
@@ -212,7 +199,7 @@ describe("server-accept", () => {
       const { id, mailed } = await invite(await makeDevice(api, organization), newEmail());
       const [accepted, revoked] = await Promise.all([
         accept({ token: mailed }),
-        api.call("POST", `${collection}${id}/revoke/`, { token }),
+        api.call("POST", `${invitations}${id}/revoke/`, { token }),
       ]);
       expect([accepted.status, revoked.status]).toEqual(accepted.status === 201 ? [201, 409] : [409, 200]);
     }

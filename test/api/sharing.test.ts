@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeManualClock } from "../../src/lib/clock.ts";
-import { openTestApi, type TestApi } from "../support/api.ts";
+import type { TestApi } from "../support/api.ts";
 import {
   auditOf,
   closeMembership,
@@ -15,6 +15,7 @@ import {
   makeIntegration,
   makeOrganization,
   makePerson,
+  openPartnerApi,
   type TestIntegration,
   type TestOrganization,
 } from "../support/world.ts";
@@ -31,10 +32,11 @@ describe("sharing", () => {
   let people = 0;
 
   beforeAll(async () => {
-    api = await openTestApi({ clock });
-    organization = await makeOrganization(api, { features: ["managed_onboarding"] });
-    integration = await makeIntegration(api, organization, { linkHosts: ["App.Partner.example", "dev.example:8443"] });
-    token = integration.token;
+    ({ api, organization, integration, token } = await openPartnerApi({
+      clock,
+      features: ["managed_onboarding"],
+      linkHosts: ["App.Partner.example", "dev.example:8443"],
+    }));
   });
   afterAll(() => api.close());
 

@@ -1,12 +1,13 @@
 import { type AddressInfo, connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openTestApi, type TestApi } from "../support/api.ts";
+import type { TestApi } from "../support/api.ts";
 import {
   fetchToken,
   makeIntegration,
   makeOrganization,
   makePerson,
+  openPartnerApi,
   type TestIntegration,
   type TestOrganization,
 } from "../support/world.ts";
@@ -27,9 +28,7 @@ describe("the surface", () => {
   let integration: TestIntegration;
 
   beforeAll(async () => {
-    api = await openTestApi();
-    organization = await makeOrganization(api);
-    integration = await makeIntegration(api, organization);
+    ({ api, organization, integration } = await openPartnerApi());
   });
   afterAll(() => api.close());
 

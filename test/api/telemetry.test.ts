@@ -1,12 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeManualClock } from "../../src/lib/clock.ts";
 import { newUuid } from "../../src/lib/ids.ts";
-import { openTestApi, type TestApi } from "../support/api.ts";
+import type { TestApi } from "../support/api.ts";
 import { assign, setState } from "../support/devices.ts";
 import { deleteDevice, makeDevice, type TestDevice } from "../support/fixtures.ts";
 import { addTelemetry, makeHistoryPartitions } from "../support/history.ts";
 import { followPages } from "../support/lists.ts";
-import { fetchToken, makeIntegration, makeOrganization, makePerson, type TestOrganization } from "../support/world.ts";
+import {
+  fetchToken,
+  makeIntegration,
+  makeOrganization,
+  makePerson,
+  openPartnerApi,
+  type TestOrganization,
+} from "../support/world.ts";
 
 const now = new Date("2026-03-20T12:00:00.000Z");
 const ago = (seconds: number): string => new Date(now.getTime() - seconds * 1000).toISOString();
@@ -25,10 +32,8 @@ describe("telemetry", () => {
   const idsOf = (answer: { body: { results: { id: string }[] } }): string[] => answer.body.results.map(({ id }) => id);
 
   beforeAll(async () => {
-    api = await openTestApi({ clock: makeManualClock(now) });
+    ({ api, organization, integration: client } = await openPartnerApi({ clock: makeManualClock(now) }));
     await makeHistoryPartitions(api);
-    organization = await makeOrganization(api);
-    client = await makeIntegration(api, organization);
   });
   afterAll(() => api.close());
 

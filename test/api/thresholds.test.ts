@@ -1,17 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeManualClock } from "../../src/lib/clock.ts";
 import { newUuid } from "../../src/lib/ids.ts";
-import { baseUrl, openTestApi, type TestApi } from "../support/api.ts";
+import { baseUrl, type TestApi } from "../support/api.ts";
 import {
   auditOf,
   closeMembership,
   deleteDevice,
   makeDevice,
   makeMember,
+  nobodysId,
   type TestDevice,
 } from "../support/fixtures.ts";
 import { makeThreshold, postThreshold } from "../support/rules.ts";
-import { makeIntegration, makeOrganization, type TestOrganization } from "../support/world.ts";
+import { openPartnerApi, type TestOrganization } from "../support/world.ts";
 
 const twice = { non_field_errors: ["A threshold for this metric and scope already exists."] };
 const taken = ["This field may not be null."];
@@ -34,9 +35,7 @@ describe("alert thresholds", () => {
   };
 
   beforeAll(async () => {
-    api = await openTestApi({ clock });
-    organization = await makeOrganization(api);
-    token = (await makeIntegration(api, organization)).token;
+    ({ api, organization, token } = await openPartnerApi({ clock }));
     device = await makeDevice(api, organization);
     user = (await makeMember(api, organization)).id;
   });
@@ -138,26 +137,26 @@ describe("alert thresholds", () => {
       [{ cooldown_seconds: 86_401 }, { cooldown_seconds: [expect.stringContaining("86400")] }],
       [{ cooldown_seconds: null }, { cooldown_seconds: taken }],
       [{ clear_margin: -0.1 }, { clear_margin: ["Ensure this value is greater than or equal to 0."] }],
-      [{ id: newUuid() }, { id: fixed }],
+      [{ id: nobodysId }, { id: fixed }],
       [{ created_at: "2020-01-01T00:00:00Z" }, { created_at: fixed }],
       [{ scope: 15 }, { device: ["This field is required when scope is Device."] }],
       [{ scope: 20 }, { user: ["This field is required when scope is User."] }],
       [{ device: "490154203999999" }, { device: ["This field must be null unless scope is Device."] }],
       [
-        { scope: "Device", user: newUuid() },
+        { scope: "Device", user: nobodysId },
         {
           user: ["This field must be null unless scope is User."],
           device: ["This field is required when scope is Device."],
         },
       ],
       [
-        { user: newUuid(), device: newUuid() },
+        { user: nobodysId, device: nobodysId },
         { user: [expect.stringContaining("User")], device: [expect.stringContaining("Device")] },
       ],
       [{ scope: 20, user: "x" }, { user: ["Must be a valid UUID."] }],
-      [{ scope: 20, user: newUuid() }, { user: ["User not found in this organization."] }],
+      [{ scope: 20, user: nobodysId }, { user: ["User not found in this organization."] }],
       [{ scope: 15, device: "490154203999999" }, { device: ["Device not found in this organization."] }],
-      [{ scope: 15, device: newUuid() }, { device: ["Device not found in this organization."] }],
+      [{ scope: 15, device: nobodysId }, { device: ["Device not found in this organization."] }],
       [{ scope: 15, device: "x" }, { device: ["Device not found in this organization."] }],
       [{ scope: 15, device: 5 }, { device: ["Not a valid string."] }],
     ])("refuses %j", async (fields, errors) => {
@@ -289,7 +288,7 @@ describe("alert thresholds", () => {
       [{ user: "x" }, "user"],
       [{ device: "490154203999999" }, "device"],
       [{ clear_margin: "0" }, "clear_margin"],
-      [{ id: newUuid() }, "id"],
+      [{ id: nobodysId }, "id"],
       [{ created_at: "2020-01-01" }, "created_at"],
     ])("refuses %j", async (body, field) => {
       const refused = await patch(await make(), body);

@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openTestApi, type TestApi } from "../support/api.ts";
+import type { TestApi } from "../support/api.ts";
 import { assignDevice, auditOf, createUser, userPath, usersPath } from "../support/people.ts";
-import { makeIntegration, makeOrganization, makePerson, type TestOrganization } from "../support/world.ts";
+import {
+  makeIntegration,
+  makeOrganization,
+  makePerson,
+  openPartnerApi,
+  type TestOrganization,
+} from "../support/world.ts";
 
 describe("changing and closing users", () => {
   let api: TestApi;
@@ -12,9 +18,7 @@ describe("changing and closing users", () => {
   let owner: { id: string; email: string };
 
   beforeAll(async () => {
-    api = await openTestApi();
-    organization = await makeOrganization(api);
-    token = (await makeIntegration(api, organization)).token;
+    ({ api, organization, token } = await openPartnerApi());
     otherToken = (await makeIntegration(api, await makeOrganization(api))).token;
     admin = await makePerson(api, organization, "ADMIN");
     owner = await makePerson(api, organization, "OWNER");

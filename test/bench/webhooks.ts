@@ -23,17 +23,22 @@ const waiting = waitingAt < 0 ? 100_000 : Number(process.argv[waitingAt + 1]);
 const script = (name: string): string[] => ["--import", "tsx", join(import.meta.dirname, name)];
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
-async function openReceiverProcess(folder: string): Promise<{
-  port: number;
+interface ReceiverProcess {
+  url(path: string): string;
   stats(path: string): Promise<ReceiverStats>;
   reset(): void;
   child: ChildProcess;
-}> {
+}
+
+async function makeCertificates(folder: string): Promise<void> {
   const authority = makeAuthority();
   const { key, cert } = authority.issue(["127.0.0.1"]);
   for (const [name, text] of Object.entries({ "key.pem": key, "cert.pem": cert, "ca.pem": authority.ca })) {
     await writeFile(join(folder, name), text);
   }
+}
+
+async function openReceiverProcess(folder: string): Promise<ReceiverProcess> {
   const args = [...script("webhook-receiver.ts"), join(folder, "key.pem"), join(folder, "cert.pem")];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit", "ipc"] });
   const port = await new Promise<string>((done) =>
@@ -41,7 +46,7 @@ async function openReceiverProcess(folder: string): Promise<{
   );
   const none: ReceiverStats = { count: 0, firstMs: 0, lastMs: 0, p50: 0, p99: 0 };
   return {
-    port: Number(port),
+    url: (path) => `https://127.0.0.1:${port}${path}`,
     child,
     reset: () => void child.send("reset"),
     stats: (path) =>
@@ -65,7 +70,10 @@ function runBare(url: string, caFile: string): Promise<number> {
 /** Deliveries of the whole way (log, lane, attempt records) against a bare client that posts ready bytes to the same receiver. */
 export async function benchWebhooks(): Promise<Row[]> {
   const folder = await tempFolder();
+  await makeCertificates(folder.path);
   const receiver = await openReceiverProcess(folder.path);
+  // One of its own, or it would wait for the other one's receiver and not for us.
+  const quietReceiver = await openReceiverProcess(folder.path);
   const env = {
     VIGIL_LOG_LEVEL: "warn",
     VIGIL_GATEWAY_HOST: "127.0.0.1",
@@ -75,25 +83,25 @@ export async function benchWebhooks(): Promise<Row[]> {
   };
   const where = ["--data-dir", folder.path];
   const service = await startVigil(where, env);
-  const url = (path: string): string => `https://127.0.0.1:${receiver.port}${path}`;
-  const hook = async (slug: string, path: string): Promise<string> => {
+  const { url } = receiver;
+  const hook = async (slug: string, to: string): Promise<string> => {
     await vigilJson(["org", "create", "--name", slug, "--slug", slug, ...where], env);
-    const options = ["--org", slug, "--name", slug, "--webhook-url", url(path)];
+    const options = ["--org", slug, "--name", slug, "--webhook-url", to];
     return (await vigilJson<{ id: string }>(["integration", "create", ...options, ...where], env)).id;
   };
-  const arrived = async (path: string, count: number): Promise<ReceiverStats> => {
+  const arrived = async (at: ReceiverProcess, path: string, count: number): Promise<ReceiverStats> => {
     for (;;) {
-      const stats = await receiver.stats(path);
+      const stats = await at.stats(path);
       if (stats.count >= count) return stats;
       await pause(50);
     }
   };
   try {
     const [ours, quiet, busy, dead] = [
-      await hook("ours", "/ours"),
-      await hook("quiet", "/quiet"),
-      await hook("busy", "/busy"),
-      await hook("dead", "/hang"),
+      await hook("ours", url("/ours")),
+      await hook("quiet", quietReceiver.url("/quiet")),
+      await hook("busy", url("/busy")),
+      await hook("dead", url("/hang")),
     ];
     return await withEmbedded(folder.path, async (client) => {
       const speed = await measureSpeed(client, ours);
@@ -124,6 +132,7 @@ export async function benchWebhooks(): Promise<Row[]> {
   } finally {
     await service.kill("SIGTERM");
     receiver.child.kill();
+    quietReceiver.child.kill();
     await folder.remove();
   }
 
@@ -133,7 +142,7 @@ export async function benchWebhooks(): Promise<Row[]> {
       receiver.reset();
       await fillLog(client, integrationId, perRound);
       const startedMs = Date.now();
-      const { lastMs } = await arrived("/ours", perRound);
+      const { lastMs } = await arrived(receiver, "/ours", perRound);
       const perSecond = perRound / ((lastMs - startedMs) / 1000);
       const bare = await runBare(url("/bare"), join(folder.path, "ca.pem"));
       // The first round warms both up.
@@ -175,11 +184,11 @@ export async function benchWebhooks(): Promise<Row[]> {
   async function measureDelay(client: pg.Client, integrationId: string): Promise<ReceiverStats> {
     await fillLog(client, integrationId, 1);
     await pause(500);
-    receiver.reset();
+    quietReceiver.reset();
     for (let n = 0; n < 250; n++) {
       await fillLog(client, integrationId, 1);
       await pause(20);
     }
-    return arrived("/quiet", 250);
+    return arrived(quietReceiver, "/quiet", 250);
   }
 }

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { maintainPartitions } from "../../src/db/partitions.ts";
 import { makeManualClock } from "../../src/lib/clock.ts";
 import { newUuid } from "../../src/lib/ids.ts";
+import { partitionedTables } from "../../src/partitioned-tables.ts";
 import { loadCatalog } from "../../src/resources/catalog/catalog.ts";
 import { makeCommandSweep } from "../../src/resources/commands/command-sweep.ts";
 import { resendTimezones } from "../../src/resources/commands/timezone-resend.ts";
-import { partitionedTables } from "../../src/service.ts";
 import { type CommandWorld, iwDevice, openCommandWorld, serialIn } from "../support/command-world.ts";
 
 /** More than one process on one database, processes that are gone, and work that waits for months. */

@@ -2,7 +2,14 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import type { TrackerMessage } from "../../src/codecs/tracker-message.ts";
 import { makeManualClock } from "../../src/lib/clock.ts";
 import { imeis } from "../support/devices.ts";
-import { type GatewayWorld, gpsFix, openGatewayWorld, type TestGateway, vitals } from "../support/gateway.ts";
+import {
+  connectDevice,
+  type GatewayWorld,
+  gpsFix,
+  openGatewayWorld,
+  type TestGateway,
+  vitals,
+} from "../support/gateway.ts";
 
 const clock = makeManualClock(new Date("2026-03-01T08:15:30.000Z"));
 const nextImei = imeis();
@@ -16,11 +23,7 @@ beforeAll(async () => {
 afterEach(() => clock.set(new Date("2026-03-01T08:15:30.000Z")));
 afterAll(() => world.close());
 
-async function device() {
-  const uid = nextImei();
-  const id = await world.addDevice(uid);
-  return { uid, id, tracker: await gateway.tracker(uid) };
-}
+const device = () => connectDevice(world, gateway, nextImei());
 
 const locations = (id: string) =>
   world.db.many`select * from locations where device_id = ${id} order by ts, received_at`;

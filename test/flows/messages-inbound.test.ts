@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { deleteOldTransfers } from "../../src/ingest/voice-parts.ts";
 import { makeManualClock } from "../../src/lib/clock.ts";
 import { watchId } from "../support/command-world.ts";
-import type { TestGateway } from "../support/gateway.ts";
-import { type MessageWorld, openMessageWorld } from "../support/message-world.ts";
+import { type MessageWorld, openSpokenWorld } from "../support/message-world.ts";
 import { fixture } from "../support/voice-samples.ts";
 import { readAudio } from "../support/voice-upload.ts";
 import { escapeWatch, openIwWatch, openSeTracker, type VoiceWatch, watchFrame } from "../support/voice-watch.ts";
@@ -11,15 +10,11 @@ import { escapeWatch, openIwWatch, openSeTracker, type VoiceWatch, watchFrame } 
 describe("messages from devices", () => {
   const clock = makeManualClock(new Date());
   let world: MessageWorld;
-  let gateway: TestGateway;
   let port: number;
   let seTracker: string;
 
   beforeAll(async () => {
-    world = await openMessageWorld(clock);
-    gateway = await world.openGateway();
-    port = gateway.address.port;
-    seTracker = await world.device("watch-generic");
+    ({ world, port, seTracker } = await openSpokenWorld(clock));
   });
   afterAll(() => world.close());
 

@@ -3,8 +3,7 @@ import { makeManualClock } from "../../src/lib/clock.ts";
 import { expireMessages } from "../../src/resources/messages/message-delivery.ts";
 import { watchId } from "../support/command-world.ts";
 import { auditOf } from "../support/fixtures.ts";
-import type { TestGateway } from "../support/gateway.ts";
-import { type MessageWorld, openMessageWorld } from "../support/message-world.ts";
+import { type MessageWorld, openSpokenWorld } from "../support/message-world.ts";
 import { fixture } from "../support/voice-samples.ts";
 import { readAudio, uploadVoice } from "../support/voice-upload.ts";
 import { openIwWatch, openSeTracker, type VoiceWatch } from "../support/voice-watch.ts";
@@ -12,16 +11,11 @@ import { openIwWatch, openSeTracker, type VoiceWatch } from "../support/voice-wa
 describe("messages to devices", () => {
   const clock = makeManualClock(new Date());
   let world: MessageWorld;
-  let gateway: TestGateway;
   let port: number;
-  /** Only one: neighbouring IMEIs have the same short id. */
   let seTracker: string;
 
   beforeAll(async () => {
-    world = await openMessageWorld(clock);
-    gateway = await world.openGateway();
-    port = gateway.address.port;
-    seTracker = await world.device("watch-generic");
+    ({ world, port, seTracker } = await openSpokenWorld(clock));
   });
   afterAll(() => world.close());
 

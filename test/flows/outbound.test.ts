@@ -2,13 +2,20 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vi
 import { maintainPartitions, type PartitionedTable, pruneDefaults } from "../../src/db/partitions.ts";
 import { makeManualClock } from "../../src/lib/clock.ts";
 import { newUuid, uuidV7Floor } from "../../src/lib/ids.ts";
+import { partitionedTables } from "../../src/partitioned-tables.ts";
 import { insertLocated, type LocatedPosition } from "../../src/resources/locations/place-store.ts";
 import { tellLocated } from "../../src/resources/outbound-events/located-update.ts";
 import { outboundChannel } from "../../src/resources/outbound-events/outbound-log.ts";
-import { partitionedTables } from "../../src/service.ts";
 import { type DatabaseProxy, openDatabaseProxy } from "../support/database-proxy.ts";
 import { imeis } from "../support/devices.ts";
-import { type GatewayWorld, gpsFix, openGatewayWorld, type TestGateway, vitals } from "../support/gateway.ts";
+import {
+  connectDevice,
+  type GatewayWorld,
+  gpsFix,
+  openGatewayWorld,
+  type TestGateway,
+  vitals,
+} from "../support/gateway.ts";
 import { addIntegration } from "../support/outbound.ts";
 
 const start = new Date("2026-03-01T08:15:30.000Z");
@@ -38,11 +45,7 @@ afterAll(async () => {
   await world.close();
 });
 
-async function device() {
-  const uid = nextImei();
-  const id = await world.addDevice(uid);
-  return { uid, id, tracker: await gateway.tracker(uid) };
-}
+const device = () => connectDevice(world, gateway, nextImei());
 
 interface Told {
   id: string;

@@ -3,7 +3,14 @@ import type { TrackerMessage } from "../../src/codecs/tracker-message.ts";
 import { sweepSilentDevices } from "../../src/ingest/presence.ts";
 import { makeManualClock } from "../../src/lib/clock.ts";
 import { imeis } from "../support/devices.ts";
-import { type GatewayWorld, gpsFix, openGatewayWorld, type TestGateway, vitals } from "../support/gateway.ts";
+import {
+  connectDevice,
+  type GatewayWorld,
+  gpsFix,
+  openGatewayWorld,
+  type TestGateway,
+  vitals,
+} from "../support/gateway.ts";
 
 const clock = makeManualClock(new Date("2026-03-01T08:15:30.000Z"));
 const nextImei = imeis();
@@ -16,11 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-async function device() {
-  const uid = nextImei();
-  const id = await world.addDevice(uid);
-  return { uid, id, tracker: await gateway.tracker(uid) };
-}
+const device = () => connectDevice(world, gateway, nextImei());
 
 const presence = (id: string) =>
   world.db.many`select event_type, severity, ts, title, message, data, location from events

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { makeManualClock } from "../../src/lib/clock.ts";
 import { imeis } from "../support/devices.ts";
-import { type GatewayWorld, gpsFix, openGatewayWorld, type TestGateway } from "../support/gateway.ts";
+import { connectDevice, type GatewayWorld, gpsFix, openGatewayWorld, type TestGateway } from "../support/gateway.ts";
 import { northOf, type Rules, rulesOf } from "../support/live-rules.ts";
 import type { Tracker } from "../support/tracker.ts";
 
@@ -31,18 +31,15 @@ interface Person {
 let packets = 0;
 
 async function person(): Promise<Person> {
-  const uid = nextImei();
-  const id = await world.addDevice(uid);
+  const device = await connectDevice(world, gateway, nextImei());
   const one: Person = {
-    id,
-    uid,
-    tracker: await gateway.tracker(uid),
+    ...device,
     at: async (metres, more = {}) => {
       const n = ++packets;
       one.tracker.send(n, [gpsFix(clock.nowMs(), northOf(home.lat, metres), home.lng, more)]);
       await one.tracker.until(`ok ${n}`);
     },
-    events: async () => (await rules.ruleEvents(id)).map(({ title }) => title),
+    events: async () => (await rules.ruleEvents(device.id)).map(({ title }) => title),
   };
   return one;
 }

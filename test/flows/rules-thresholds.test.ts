@@ -2,7 +2,14 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Alarm } from "../../src/codecs/tracker-message.ts";
 import { makeManualClock } from "../../src/lib/clock.ts";
 import { imeis } from "../support/devices.ts";
-import { type GatewayWorld, gpsFix, openGatewayWorld, type TestGateway, vitals } from "../support/gateway.ts";
+import {
+  connectDevice,
+  type GatewayWorld,
+  gpsFix,
+  openGatewayWorld,
+  type TestGateway,
+  vitals,
+} from "../support/gateway.ts";
 import { type Rules, rulesOf } from "../support/live-rules.ts";
 import type { Tracker } from "../support/tracker.ts";
 
@@ -21,9 +28,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 async function person() {
-  const uid = nextImei();
-  const id = await world.addDevice(uid);
-  const tracker: Tracker = await gateway.tracker(uid);
+  const { uid, id, tracker } = await connectDevice(world, gateway, nextImei());
   const say = async (...messages: Parameters<Tracker["send"]>[1] & object): Promise<void> => {
     const n = ++packets;
     tracker.send(n, messages);

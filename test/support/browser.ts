@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { type Browser, chromium } from "playwright-core";
+import { type Browser, chromium, type Page } from "playwright-core";
 
 /** A real browser where one is installed; page tests are skipped by name where none is. */
 export const browserPath = [
@@ -22,3 +22,14 @@ export const openBrowser = (): Promise<Browser> =>
       "--disable-sync",
     ],
   });
+
+/** A page of an Italian, and what it asks of anybody but the service. */
+export async function openPage(browser: Browser, origin: string): Promise<{ page: Page; outside: string[] }> {
+  const page = await browser.newPage({ locale: "it-IT" });
+  page.setDefaultTimeout(60_000);
+  const outside: string[] = [];
+  page.on("request", (request) => {
+    if (!request.url().startsWith(origin)) outside.push(request.url());
+  });
+  return { page, outside };
+}

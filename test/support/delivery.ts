@@ -5,8 +5,8 @@ import { type Clock, makeClock } from "../../src/lib/clock.ts";
 import { newUuid } from "../../src/lib/ids.ts";
 import { makeLogger } from "../../src/lib/logger.ts";
 import { Metrics } from "../../src/lib/metrics.ts";
-import { allScopes } from "../../src/oauth/scopes.ts";
 import { startWebhookPush, type WebhookPushOptions } from "../../src/outbound/webhook-push.ts";
+import { partitionedTables } from "../../src/partitioned-tables.ts";
 import {
   createIntegration,
   type IntegrationSettings,
@@ -16,10 +16,11 @@ import {
 import { createOrganization } from "../../src/resources/organizations/organization-store.ts";
 import type { WebhookEventType } from "../../src/resources/organizations/webhook-event-types.ts";
 import { appendOutbound } from "../../src/resources/outbound-events/outbound-log.ts";
-import { partitionedTables } from "../../src/service.ts";
 import { cliActor } from "./api.ts";
 import type { TestAuthority } from "./certificates.ts";
 import { createTestDatabase } from "./database.ts";
+import { integrationSettings } from "./integration-settings.ts";
+import { metricOf } from "./metric.ts";
 
 export const device = "490154203237518";
 
@@ -63,19 +64,9 @@ export async function openDeliveryWorld(authority: TestAuthority, clock: Clock =
       perMinute: 600,
       perHour: 20_000,
     } as const;
-    const whole = {
-      name: "App",
-      scopes: allScopes,
-      webhookUrl: null,
-      webhookEventTypes: [],
-      webhookDeviceFilter: [],
-      linkHosts: [],
-      messagingEnabled: true,
-      ...settings,
-    };
     const created = await db.transaction(async (tx) => {
       await createOrganization(tx, organization, actor, clock.now());
-      return createIntegration(tx, organizationId, whole, actor, clock.now());
+      return createIntegration(tx, organizationId, integrationSettings(settings), actor, clock.now());
     });
     const { id } = created.integration;
     const appendOf = async (deviceUid: string, ...types: WebhookEventType[]): Promise<string[]> => {
@@ -145,13 +136,7 @@ export async function openDeliveryWorld(authority: TestAuthority, clock: Clock =
     opened.push(close);
     return {
       metrics,
-      metric: (name) => {
-        const line = metrics
-          .render()
-          .split("\n")
-          .find((one) => one.startsWith(`${name} `));
-        return Number(line?.split(" ").at(-1) ?? 0);
-      },
+      metric: (name) => metricOf(metrics, name),
       close,
     };
   }

@@ -5,6 +5,9 @@ import { ensureMember } from "../../src/resources/users/member-store.ts";
 import { cliActor, type TestApi } from "./api.ts";
 import type { TestOrganization } from "./world.ts";
 
+/** An id that no row has. The same in every run, so that tests named by it keep their names. */
+export const nobodysId = "3f0c2a7e-4f0a-4b77-8d0e-0b1a4c1f9e22";
+
 export interface TestDevice {
   id: string;
   uid: string;

@@ -11,9 +11,10 @@ import { type Clock, makeClock } from "../../src/lib/clock.ts";
 import { newUuid } from "../../src/lib/ids.ts";
 import { makeLogger } from "../../src/lib/logger.ts";
 import { Metrics } from "../../src/lib/metrics.ts";
+import { partitionedTables } from "../../src/partitioned-tables.ts";
 import { type Catalog, loadCatalog } from "../../src/resources/catalog/catalog.ts";
-import { partitionedTables } from "../../src/service.ts";
 import { createTestDatabase } from "./database.ts";
+import { metricOf } from "./metric.ts";
 import { testCodec } from "./test-codec.ts";
 import { openTracker, type Tracker } from "./tracker.ts";
 
@@ -112,13 +113,7 @@ export async function openGatewayWorld(clock: Clock = makeClock()): Promise<Gate
         close,
         metrics,
         tracker: (login) => openTracker(port, login),
-        metric: (name) => {
-          const line = metrics
-            .render()
-            .split("\n")
-            .find((one) => one.startsWith(`${name} `));
-          return Number(line?.split(" ").at(-1) ?? 0);
-        },
+        metric: (name) => metricOf(metrics, name),
       };
     },
     close: async () => {
@@ -127,6 +122,12 @@ export async function openGatewayWorld(clock: Clock = makeClock()): Promise<Gate
       await database.drop();
     },
   };
+}
+
+/** A registered device whose tracker has logged in. */
+export async function connectDevice(world: GatewayWorld, gateway: TestGateway, uid: string) {
+  const id = await world.addDevice(uid);
+  return { uid, id, tracker: await gateway.tracker(uid) };
 }
 
 export const gpsFix = (deviceTimeMs: number | null, lat: number, lng: number, more: object = {}): Fix => ({

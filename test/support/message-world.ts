@@ -21,6 +21,20 @@ export interface MessageWorld extends CommandWorld {
   speech(speak: VoiceTools["speak"]): { close(): Promise<void> };
 }
 
+/** The world with one gateway, and where watches find it. */
+export interface SpokenWorld {
+  world: MessageWorld;
+  port: number;
+  /** The one watch of its protocol: neighbouring IMEIs have the same short id. */
+  seTracker: string;
+}
+
+export async function openSpokenWorld(clock: Clock): Promise<SpokenWorld> {
+  const world = await openMessageWorld(clock);
+  const { address } = await world.openGateway();
+  return { world, port: address.port, seTracker: await world.device("watch-generic") };
+}
+
 export async function openMessageWorld(clock: Clock = makeClock()): Promise<MessageWorld> {
   const world = await openCommandWorld(clock);
   const { api } = world;

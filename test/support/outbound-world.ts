@@ -1,7 +1,7 @@
 import type { Database } from "../../src/db/database.ts";
-import { allScopes } from "../../src/oauth/scopes.ts";
 import { createIntegration } from "../../src/resources/organizations/integration-store.ts";
 import { cliActor } from "./api.ts";
+import { integrationSettings } from "./integration-settings.ts";
 
 /** Rows that the log needs, on any database. */
 export async function makeOrganization(db: Database, id: string, now: Date): Promise<void> {
@@ -12,17 +12,8 @@ export async function makeOrganization(db: Database, id: string, now: Date): Pro
 
 /** Returns its id. */
 export async function makeIntegration(db: Database, organizationId: string, now: Date): Promise<string> {
-  const settings = {
-    name: "Care Co",
-    scopes: allScopes,
-    webhookUrl: null,
-    webhookEventTypes: [],
-    webhookDeviceFilter: [],
-    linkHosts: [],
-    messagingEnabled: true,
-  };
   const { integration } = await db.transaction((tx) =>
-    createIntegration(tx, organizationId, settings, cliActor(organizationId), now),
+    createIntegration(tx, organizationId, integrationSettings(), cliActor(organizationId), now),
   );
   return integration.id;
 }

@@ -1,4 +1,3 @@
-import { allScopes } from "../../src/oauth/scopes.ts";
 import {
   createIntegration,
   type IntegrationSettings,
@@ -8,6 +7,7 @@ import type { OutboundEntry } from "../../src/resources/outbound-events/outbound
 import { appendOutbound } from "../../src/resources/outbound-events/outbound-log.ts";
 import { cliActor, type TestAnswer, type TestApi } from "./api.ts";
 import type { GatewayWorld } from "./gateway.ts";
+import { integrationSettings } from "./integration-settings.ts";
 import { type SampleType, sampleData } from "./outbound-samples.ts";
 import type { TestIntegration, TestOrganization } from "./world.ts";
 
@@ -18,18 +18,8 @@ export async function addIntegration(
   { db, clock, organizationId }: GatewayWorld,
   settings: Partial<IntegrationSettings> = {},
 ): Promise<string> {
-  const all = {
-    name: "Care Co",
-    scopes: allScopes,
-    webhookUrl: null,
-    webhookEventTypes: [],
-    webhookDeviceFilter: [],
-    linkHosts: [],
-    messagingEnabled: true,
-    ...settings,
-  };
   const { integration } = await db.transaction((tx) =>
-    createIntegration(tx, organizationId, all, cliActor(organizationId), clock.now()),
+    createIntegration(tx, organizationId, integrationSettings(settings), cliActor(organizationId), clock.now()),
   );
   return integration.id;
 }

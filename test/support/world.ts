@@ -6,7 +6,8 @@ import { createIntegration } from "../../src/resources/organizations/integration
 import type { OrganizationFeature } from "../../src/resources/organizations/organization-settings.ts";
 import { createOrganization } from "../../src/resources/organizations/organization-store.ts";
 import { addMember } from "../../src/resources/users/member-store.ts";
-import { cliActor, type TestApi } from "./api.ts";
+import { cliActor, openTestApi, type TestApi, type TestApiOptions } from "./api.ts";
+import { integrationSettings } from "./integration-settings.ts";
 
 export interface TestOrganization {
   id: string;
@@ -21,9 +22,40 @@ export interface TestIntegration {
   token: string;
 }
 
+interface OrganizationOptions {
+  slug?: string;
+  features?: OrganizationFeature[];
+  perMinute?: number;
+  perHour?: number;
+}
+
+interface IntegrationOptions {
+  scopes?: readonly Scope[];
+  messaging?: boolean;
+  linkHosts?: string[];
+}
+
+export interface PartnerApi {
+  api: TestApi;
+  organization: TestOrganization;
+  integration: TestIntegration;
+  /** That of the integration. */
+  token: string;
+}
+
+/** The API with an organization and one partner of it. */
+export async function openPartnerApi(
+  options: TestApiOptions & OrganizationOptions & IntegrationOptions = {},
+): Promise<PartnerApi> {
+  const api = await openTestApi(options);
+  const organization = await makeOrganization(api, options);
+  const integration = await makeIntegration(api, organization, options);
+  return { api, organization, integration, token: integration.token };
+}
+
 export async function makeOrganization(
   { db, clock }: TestApi,
-  options: { slug?: string; features?: OrganizationFeature[]; perMinute?: number; perHour?: number } = {},
+  options: OrganizationOptions = {},
 ): Promise<TestOrganization> {
   const id = newUuid();
   const slug = options.slug ?? `org-${id.slice(0, 8)}`;
@@ -43,17 +75,10 @@ export async function makeOrganization(
 export async function makeIntegration(
   api: TestApi,
   organization: TestOrganization,
-  options: { scopes?: readonly Scope[]; messaging?: boolean; linkHosts?: string[] } = {},
+  options: IntegrationOptions = {},
 ): Promise<TestIntegration> {
-  const settings = {
-    name: "Care Co",
-    scopes: options.scopes ?? allScopes,
-    webhookUrl: null,
-    webhookEventTypes: [],
-    webhookDeviceFilter: [],
-    linkHosts: options.linkHosts ?? [],
-    messagingEnabled: options.messaging ?? true,
-  };
+  const { scopes = allScopes, linkHosts = [], messaging = true } = options;
+  const settings = integrationSettings({ scopes, linkHosts, messagingEnabled: messaging });
   const { integration, clientSecret } = await api.db.transaction((tx) =>
     createIntegration(tx, organization.id, settings, cliActor(organization.id), api.clock.now()),
   );

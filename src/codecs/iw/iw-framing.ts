@@ -5,9 +5,9 @@
  */
 
 export const MAX_TEXT_FRAME_BYTES = 8192;
-export const MAX_MEDIA_HEADER_BYTES = 64;
+const MAX_MEDIA_HEADER_BYTES = 64;
 /** The papers say 1024 bytes, or 2048 characters of hex; twice that is still taken. */
-export const MAX_MEDIA_FIELD_BYTES = 4096;
+const MAX_MEDIA_FIELD_BYTES = 4096;
 
 const HASH = 0x23;
 const COMMA = 0x2c;

@@ -22,7 +22,7 @@ export interface Header {
 }
 
 /** `[` + 2 + `*` + id of up to 20 + `*` + index + `*` + length + `*`. */
-export const longestHeader = 36;
+const longestHeader = 36;
 const headerPattern = /^\[([^[\]*]{2})\*([0-9A-Za-z]{1,20})\*(?:([0-9A-Fa-f]{4})\*)?([0-9A-Fa-f]{4})\*/;
 
 /** The header that begins at `offset`, read no further than `limit`. */

@@ -39,7 +39,7 @@ export function numberExtra(name: string, field: string | undefined): Record<str
 }
 
 /** `ddmmyy` and `hhmmss`, in UTC. */
-export function readTime(date: string | undefined, time: string | undefined): number | null {
+function readTime(date: string | undefined, time: string | undefined): number | null {
   const digits = /^(\d\d)(\d\d)(\d\d) (\d\d)(\d\d)(\d\d)$/.exec(`${date?.trim()} ${time?.trim()}`);
   if (digits === null) return null;
   const [day, month, year, hour, minute, second] = digits.slice(1).map(Number) as [

@@ -5,13 +5,13 @@ import { IntegerEnum, Nullable, refTo, StringEnum, Timestamp, Uuid } from "../..
 /** Roles of a user on a device. The numbers are stored and give the order; the labels are what the API shows. */
 export const assignmentRoles = { owner: 30, assigned: 20, viewer: 10 } as const;
 export type AssignmentRole = keyof typeof assignmentRoles;
-export const assignmentRoleNames = Object.keys(assignmentRoles) as AssignmentRole[];
+const assignmentRoleNames = Object.keys(assignmentRoles) as AssignmentRole[];
 
 /** How an assignment came to be: `admin` is one that a person made, `assign` one that a partner made. */
-export const assignmentSources = ["assign", "share", "invitation", "admin"] as const;
+const assignmentSources = ["assign", "share", "invitation", "admin"] as const;
 export type AssignmentSource = (typeof assignmentSources)[number];
 
-export const AssignmentRoleLabel = StringEnum("AssignmentRoleEnum", assignmentRoleNames);
+const AssignmentRoleLabel = StringEnum("AssignmentRoleEnum", assignmentRoleNames);
 const AssignmentRoleValue = IntegerEnum("AssignmentRoleValueEnum", [10, 20, 30], "10 viewer, 20 assigned, 30 owner");
 const AssignmentSourceLabel = StringEnum("AssignmentSourceEnum", assignmentSources);
 

@@ -3,19 +3,9 @@ import { assignmentExists, notFound } from "../../lib/errors.ts";
 import type { Actor } from "../../oauth/actor.ts";
 import type { OrganizationIdentity } from "../../oauth/organization-identity.ts";
 import type { InvitationRow } from "../invitations/invitation-record.ts";
-import { inviteToDevice } from "../invitations/inviting.ts";
+import { type DeviceInvitation, inviteToDevice } from "../invitations/inviting.ts";
 import { type AssignmentRow, assignmentRoles } from "./assignment-record.ts";
 import { createAssignment, findActiveAssignment, holdLiveDevice, holdOpenMember } from "./assignment-store.ts";
-
-export interface ShareInput {
-  device: { id: string; name: string };
-  /** In lower case. */
-  email: string;
-  firstName: string;
-  lastName: string;
-  linkBase: string;
-  isPartnerLink: boolean;
-}
 
 export type Shared =
   | { kind: "assigned" | "already_assigned"; assignment: AssignmentRow }
@@ -25,7 +15,7 @@ export type Shared =
 export async function shareDevice(
   tx: Tx,
   organization: OrganizationIdentity,
-  input: ShareInput,
+  input: DeviceInvitation,
   actor: Actor,
   now: Date,
 ): Promise<Shared> {

@@ -6,7 +6,7 @@ export const commandStatuses = ["pending", "sending", "sent", "ack_ok", "ack_err
 export type CommandStatusName = (typeof commandStatuses)[number];
 export type FinalStatus = "ack_ok" | "ack_error" | "timeout";
 
-export const commandErrorCodes = [
+const commandErrorCodes = [
   "device_rejected",
   "not_supported",
   "invalid_params",

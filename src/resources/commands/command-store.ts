@@ -18,7 +18,7 @@ import { askForSetting, settleSettings } from "./command-settings.ts";
 import { privateTypes } from "./command-types.ts";
 import { createMessageOfCommand, dropMessageOfCommand } from "./message-of-command.ts";
 
-export const queueLimit = 20;
+const queueLimit = 20;
 const longestRetrySeconds = 3600;
 
 export interface NewCommand {

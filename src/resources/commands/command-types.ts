@@ -24,7 +24,6 @@ export const privateTypes: readonly string[] = [
 ] satisfies CommandType[];
 
 const settingByType = new Map<string, SettingName>(settingNames.map((name) => [settingCommands[name], name]));
-export const settingTypes: readonly string[] = [...settingByType.keys()];
 
 /** The setting that a command moves, and the value it gives it. */
 export function settingOf(type: string, params: Params): { setting: SettingName; value: unknown } | undefined {

@@ -13,11 +13,6 @@ import { type TerminalChoice, terminalKey } from "./terminal-id.ts";
 
 export type { DeviceRow };
 
-export const findLiveDevice = (db: Db, organizationId: string, uid: string): Promise<DeviceRow | undefined> =>
-  db.maybeOne<DeviceRow>(sql`
-    select ${deviceColumns} from ${deviceTables}
-    where d.organization_id = ${organizationId} and d.uid = ${uid} and d.deleted_at is null`);
-
 export const seesAllDevices = (principal: Principal): boolean =>
   principal.kind === "partner" || isAtLeast(principal.person.role, "ADMIN");
 

@@ -2,8 +2,8 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Nullable, refTo } from "../../http/schemas.ts";
 import { messageKeyword } from "../../http/validation.ts";
 import { type FieldErrors, validationError } from "../../lib/errors.ts";
-import { type GeofenceSchedule, GeofenceScheduleRequest, readSchedule } from "./fence-schedule.ts";
-import { Center, FenceScope, FenceType } from "./geofence-record.ts";
+import { GeofenceScheduleRequest, readSchedule } from "./fence-schedule.ts";
+import { Center, type FenceFields, FenceScope, FenceType } from "./geofence-record.ts";
 
 const longestDwellSeconds = 86_400;
 const largestRadiusM = 50_000;
@@ -76,20 +76,6 @@ export const GeofenceLinkRequest = Type.Object(
   { $id: "GeofenceLinkRequest" },
 );
 
-/** What a caller can write, in its stored form. */
-export interface FenceFields {
-  name: string;
-  description: string;
-  lat: number;
-  lng: number;
-  radius_m: number;
-  trigger_on_enter: boolean;
-  trigger_on_exit: boolean;
-  trigger_on_dwell: boolean;
-  dwell_threshold_seconds: number | null;
-  schedule: GeofenceSchedule | null;
-  is_active: boolean;
-}
 export type GivenFields = Partial<FenceFields>;
 
 const unread = [

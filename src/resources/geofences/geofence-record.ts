@@ -64,10 +64,8 @@ export const GeofenceDetail = Type.Object(
 );
 export type GeofenceDetail = Static<typeof GeofenceDetail>;
 
-/** A row as lists read it. */
-export interface FenceRow {
-  id: string;
-  organization_id: string;
+/** What a caller can write, in its stored form. */
+export interface FenceFields {
   name: string;
   description: string;
   lat: number;
@@ -77,7 +75,14 @@ export interface FenceRow {
   trigger_on_exit: boolean;
   trigger_on_dwell: boolean;
   dwell_threshold_seconds: number | null;
+  schedule: GeofenceSchedule | null;
   is_active: boolean;
+}
+
+/** A row as lists read it. */
+export interface FenceRow extends Omit<FenceFields, "schedule"> {
+  id: string;
+  organization_id: string;
   scope: "org" | "user" | "device";
   user_id: string | null;
   shape_revision: number;

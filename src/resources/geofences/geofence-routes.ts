@@ -8,7 +8,6 @@ import { type FieldErrors, featureNotEnabled } from "../../lib/errors.ts";
 import {
   checkDwell,
   checkScope,
-  type FenceFields,
   GeofenceLinkRequest,
   GeofenceRequest,
   GeofenceUpdateRequest,
@@ -18,7 +17,13 @@ import {
 } from "./geofence-fields.ts";
 import { linkDevices, unlinkDevice } from "./geofence-links.ts";
 import { geofenceList, listGeofences } from "./geofence-list.ts";
-import { type FenceDetailRow, Geofence, GeofenceDetail, toGeofenceDetail } from "./geofence-record.ts";
+import {
+  type FenceDetailRow,
+  type FenceFields,
+  Geofence,
+  GeofenceDetail,
+  toGeofenceDetail,
+} from "./geofence-record.ts";
 import { getVisibleFence, listLinkedDevices } from "./geofence-store.ts";
 import { createFence, deleteFence, type FenceWriter, updateFence } from "./geofence-writes.ts";
 

@@ -7,9 +7,9 @@ import { searchText } from "../../lib/search-text.ts";
 import { isAtLeast } from "../../oauth/roles.ts";
 import { assignmentRoles } from "../assignments/assignment-record.ts";
 import { visibleDevices } from "../devices/device-store.ts";
-import type { FenceFields } from "./geofence-fields.ts";
 import {
   type FenceDetailRow,
+  type FenceFields,
   type FenceRow,
   fenceDetailColumns,
   fenceTables,

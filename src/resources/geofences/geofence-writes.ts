@@ -5,8 +5,8 @@ import { holdOpenMember } from "../assignments/assignment-store.ts";
 import { changesBetween, recordAudit } from "../audit/audit-store.ts";
 import { touchRules } from "../rule-versions/rule-version.ts";
 import { toSchedule } from "./fence-schedule.ts";
-import { checkDwell, type FenceFields, type GivenFields, throwErrors } from "./geofence-fields.ts";
-import type { FenceDetailRow, FenceRow } from "./geofence-record.ts";
+import { checkDwell, type GivenFields, throwErrors } from "./geofence-fields.ts";
+import type { FenceDetailRow, FenceFields, FenceRow } from "./geofence-record.ts";
 import { insertFence, linkedUids, lockFence, storeFence } from "./geofence-store.ts";
 
 export interface FenceWriter {

@@ -89,6 +89,7 @@ async function insertInvitation(
 
 export interface DeviceInvitation {
   device: { id: string; name: string };
+  /** In lower case. */
   email: string;
   firstName: string;
   lastName: string;

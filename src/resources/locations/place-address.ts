@@ -64,7 +64,7 @@ export function makeAddress(options: AddressOptions): (job: Claimed<AddressJob>)
 }
 
 /** The rest of the operator's query stays as it was written: it may hold a key or a language. */
-export function reverseUrl(base: URL, { lat, lng }: Point): URL {
+function reverseUrl(base: URL, { lat, lng }: Point): URL {
   const url = new URL(base);
   const kept = url.search.slice(1).split("&");
   const ours = [`lat=${lat.toFixed(7)}`, `lon=${lng.toFixed(7)}`, "format=jsonv2"];
@@ -73,7 +73,7 @@ export function reverseUrl(base: URL, { lat, lng }: Point): URL {
 }
 
 /** Where there is nothing, Nominatim answers with status 200 and an error text. */
-export function readAddress(body: unknown, { lat, lng }: Point): Found<Anchor> {
+function readAddress(body: unknown, { lat, lng }: Point): Found<Anchor> {
   const { display_name: text, error } = (body ?? {}) as { display_name?: unknown; error?: unknown };
   if (text === undefined && typeof error === "string") return { kind: "unknown" };
   const address = typeof text === "string" ? storable(text) : "";

@@ -58,7 +58,7 @@ export function makeLocate(options: LocateOptions): (job: Claimed<LocateJob>) =>
 }
 
 /** `considerIp` is false always: otherwise an unknown network is answered with the place of this server. */
-export function questionOf({ cells, access_points }: LocatePayload): object {
+function questionOf({ cells, access_points }: LocatePayload): object {
   const strength = (dbm: number | null): object => (dbm !== null && dbm < 0 ? { signalStrength: dbm } : {});
   return {
     considerIp: false,
@@ -74,7 +74,7 @@ export function questionOf({ cells, access_points }: LocatePayload): object {
 }
 
 /** Google answers "not found" with status 404; others put the same code into a body with status 200. */
-export function readPlace(body: unknown): Found<Place> {
+function readPlace(body: unknown): Found<Place> {
   const { location, accuracy, error } = (body ?? {}) as {
     location?: { lat?: unknown; lng?: unknown } | null;
     accuracy?: unknown;

@@ -5,8 +5,8 @@ import type { OutboundEntry } from "../outbound-events/outbound-entry.ts";
 
 export const messageDirections = ["inbound", "outbound"] as const;
 export const messageTypes = ["text", "voice"] as const;
-export const deliveryStatuses = ["pending", "processing", "ready", "sending", "delivered", "failed"] as const;
-export const failureReasons = [
+const deliveryStatuses = ["pending", "processing", "ready", "sending", "delivered", "failed"] as const;
+const failureReasons = [
   "tts_failed",
   "transcode_failed",
   "device_offline_expired",

@@ -28,7 +28,7 @@ export interface Integration extends IntegrationSettings {
   updatedAt: Date;
 }
 
-export const integrationColumns: Sql = sql`id, organization_id as "organizationId", name, client_id as "clientId", status,
+const integrationColumns: Sql = sql`id, organization_id as "organizationId", name, client_id as "clientId", status,
   scopes, webhook_url as "webhookUrl", webhook_event_types as "webhookEventTypes",
   webhook_device_filter as "webhookDeviceFilter", link_hosts as "linkHosts", messaging_enabled as "messagingEnabled",
   created_at as "createdAt", updated_at as "updatedAt"`;

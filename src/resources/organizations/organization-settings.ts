@@ -2,9 +2,6 @@
 export const organizationFeatures = ["geofence_scoping", "managed_onboarding"] as const;
 export type OrganizationFeature = (typeof organizationFeatures)[number];
 
-export const isOrganizationFeature = (text: string): text is OrganizationFeature =>
-  organizationFeatures.includes(text as OrganizationFeature);
-
 export const locales = ["en", "it", "de", "fr", "es"] as const;
 export type Locale = (typeof locales)[number];
 

@@ -30,5 +30,3 @@ export const webhookEventTypes = {
 export type WebhookEventType = keyof typeof webhookEventTypes;
 
 export const allWebhookEventTypes = Object.keys(webhookEventTypes) as WebhookEventType[];
-
-export const isWebhookEventType = (text: string): text is WebhookEventType => Object.hasOwn(webhookEventTypes, text);
