@@ -13,7 +13,6 @@ export interface ActivateTexts {
   failed: string;
   doneTitle: string;
   done: string;
-  signIn: string;
   invalidTitle: string;
   invalid: string;
   expiredTitle: string;
@@ -34,7 +33,6 @@ export const activateTexts: Readonly<Record<Locale, ActivateTexts>> = {
     failed: "That did not work. Please try again in a moment.",
     doneTitle: "Your password is set",
     done: "You can sign in to the portal from now on.",
-    signIn: "Sign in",
     invalidTitle: "This link is not valid",
     invalid: "It may have been used already. If you have a password, sign in; otherwise ask for a new invitation.",
     expiredTitle: "This link has expired",
@@ -42,23 +40,22 @@ export const activateTexts: Readonly<Record<Locale, ActivateTexts>> = {
     noScript: "This page needs JavaScript. Please switch it on in your browser.",
   },
   it: {
-    title: "Imposta la password",
-    intro: "{organization} ti ha invitato nel suo portale. Scegli una password per il tuo account.",
+    title: "Imposti la Sua password",
+    intro: "{organization} La invita nel proprio portale. Scelga una password per il Suo account.",
     email: "Indirizzo e-mail",
     password: "Nuova password",
     hint: "Almeno 10 caratteri. Alcune parole facili da ricordare sono una buona password.",
     show: "Mostra la password",
     submit: "Imposta la password",
     tooShort: "La password deve avere almeno 10 caratteri.",
-    failed: "Non ha funzionato. Riprova tra poco.",
-    doneTitle: "La password è impostata",
-    done: "Da ora puoi accedere al portale.",
-    signIn: "Accedi",
+    failed: "Non ha funzionato. Riprovi tra poco.",
+    doneTitle: "La Sua password è impostata",
+    done: "Da ora può accedere al portale.",
     invalidTitle: "Questo link non è valido",
-    invalid: "Forse è già stato usato. Se hai una password, accedi; altrimenti chiedi un nuovo invito.",
+    invalid: "Forse è già stato usato. Se ha una password, acceda; altrimenti chieda un nuovo invito.",
     expiredTitle: "Questo link è scaduto",
-    expired: "I link valgono sette giorni. Chiedi un nuovo invito.",
-    noScript: "Questa pagina richiede JavaScript. Attivalo nel browser.",
+    expired: "I link valgono sette giorni. Chieda un nuovo invito.",
+    noScript: "Questa pagina richiede JavaScript. Lo attivi nel browser.",
   },
   de: {
     title: "Passwort festlegen",
@@ -72,7 +69,6 @@ export const activateTexts: Readonly<Record<Locale, ActivateTexts>> = {
     failed: "Das hat nicht geklappt. Bitte versuchen Sie es gleich noch einmal.",
     doneTitle: "Ihr Passwort ist festgelegt",
     done: "Sie können sich ab jetzt im Portal anmelden.",
-    signIn: "Anmelden",
     invalidTitle: "Dieser Link ist nicht gültig",
     invalid:
       "Vielleicht wurde er schon benutzt. Wenn Sie ein Passwort haben, melden Sie sich an; sonst bitten Sie um eine neue Einladung.",
@@ -92,7 +88,6 @@ export const activateTexts: Readonly<Record<Locale, ActivateTexts>> = {
     failed: "Cela n’a pas fonctionné. Réessayez dans un instant.",
     doneTitle: "Votre mot de passe est défini",
     done: "Vous pouvez désormais vous connecter au portail.",
-    signIn: "Se connecter",
     invalidTitle: "Ce lien n’est pas valable",
     invalid:
       "Il a peut-être déjà été utilisé. Si vous avez un mot de passe, connectez-vous ; sinon, demandez une nouvelle invitation.",
@@ -112,7 +107,6 @@ export const activateTexts: Readonly<Record<Locale, ActivateTexts>> = {
     failed: "No ha funcionado. Vuelva a intentarlo en un momento.",
     doneTitle: "Su contraseña está establecida",
     done: "A partir de ahora puede iniciar sesión en el portal.",
-    signIn: "Iniciar sesión",
     invalidTitle: "Este enlace no es válido",
     invalid: "Quizá ya se ha utilizado. Si tiene una contraseña, inicie sesión; si no, pida una nueva invitación.",
     expiredTitle: "Este enlace ha caducado",

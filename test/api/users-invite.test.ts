@@ -147,6 +147,8 @@ describe("portal activation", () => {
         expect(asset.statusCode, address).toBe(200);
         expect(asset.headers["content-type"]).toMatch(/^text\/(css|javascript)/);
       }
+      // There is no page of the console to sign in at, so none is offered.
+      expect(page.body).not.toContain("<a ");
     });
 
     it("escapes what others have written", async () => {
