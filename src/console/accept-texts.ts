@@ -37,7 +37,7 @@ const ownTexts: Readonly<Record<Locale, OwnTexts>> = {
   it: {
     title: "Accetti l’invito",
     share: "{organization} condivide un dispositivo con Lei.",
-    member: "{organization} La invita a far parte dei suoi membri.",
+    member: "{organization} La invita a diventarne membro.",
     firstName: "Nome",
     lastName: "Cognome",
     currentPassword: "La Sua password",
