@@ -79,7 +79,6 @@ const ending = (
 ): string => `<section id="${kind}"${attributes}>
 <h1 tabindex="-1">${escapeHtml(texts[`${kind}Title`])}</h1>
 <p>${escapeHtml(texts[kind])}</p>
-${kind === "done" ? `<a class="button" href="/console/">${escapeHtml(texts.signIn)}</a>` : ""}
 </section>`;
 
 export const acceptScript = `${linkPageScript("accept")}

@@ -48,7 +48,6 @@ function form(texts: ActivateTexts, view: { organizationName: string; email: str
 <section id="done" hidden>
 <h1 tabindex="-1">${escapeHtml(texts.doneTitle)}</h1>
 <p>${escapeHtml(texts.done)}</p>
-<a class="button" href="/console/">${escapeHtml(texts.signIn)}</a>
 </section>
 ${invalid(texts, " hidden")}
 ${expired(texts, " hidden")}`;

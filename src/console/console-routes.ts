@@ -59,13 +59,16 @@ export function registerConsoleApi(app: FastifyInstance, options: ConsoleOptions
     const attempt = { email, password, organization: organization ?? undefined, address: request.ip };
     const outcome = await logIn(db, attempt, clock.now(), options.decoyHash);
     switch (outcome.kind) {
-      case "ok":
+      case "ok": {
+        const { userId, organizationId, joinedAt } = outcome;
+        const subject = { sub: userId, org: organizationId, joined: joinedAt.getTime() };
         return {
-          access_token: signSession(options.sessionKey, outcome.userId, outcome.organizationId, clock.nowMs()),
+          access_token: signSession(options.sessionKey, subject, clock.nowMs()),
           token_type: "Bearer",
           expires_in: sessionTtlSeconds,
-          user: await userRecord(outcome.organizationId, outcome.userId),
+          user: await userRecord(organizationId, userId),
         };
+      }
       case "blocked":
         throw throttled(outcome.waitSeconds);
       case "choose_organization":

@@ -86,7 +86,7 @@ input[aria-invalid="true"] { border-color: var(--bad); }
 .problem:empty { display: none; }
 .choice { display: flex; align-items: center; gap: 0.5rem; font-weight: 400; margin-bottom: 1.25rem; }
 .choice input { width: 1.125rem; height: 1.125rem; accent-color: var(--accent); }
-button, .button {
+button {
   display: block; width: 100%; padding: 0.75rem; font: inherit; font-weight: 600; text-align: center; text-decoration: none;
   color: var(--on-accent); background: var(--accent); border: 0; border-radius: 0.5rem; cursor: pointer;
 }

@@ -50,7 +50,7 @@ export class Authenticator {
     const claims = verifySession(this.#options.sessionKey, token, this.#options.clock.nowMs());
     if (!claims || !isUuid(claims.sub) || !isUuid(claims.org)) throw invalidToken();
     const person = await findPerson(this.#options.db.point, claims.org, claims.sub);
-    if (!person) throw invalidToken();
+    if (!person || person.joinedAt.getTime() !== claims.joined) throw invalidToken();
     return personPrincipal(person);
   }
 }

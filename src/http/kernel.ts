@@ -98,6 +98,10 @@ export function isApiPath(url: string): boolean {
   return decoded.startsWith(`${apiRoot}/`);
 }
 
+/** A person is another caller in each organization: the answer of one must not come back in another. */
+const keyOwner = (principal: Principal): string =>
+  principal.kind === "person" ? principal.person.membershipId : principal.id;
+
 const policiesOf = (principal: Principal): readonly RatePolicy[] =>
   principal.kind === "person" ? personPolicies : principal.partner.ratePolicies;
 
@@ -148,7 +152,7 @@ function makeRunner(route: Route, validator: Ajv, options: KernelOptions): Runne
     }
 
     const scope = {
-      principalId: principal.id,
+      principalId: keyOwner(principal),
       method: request.method,
       path: pathOf(request.url).replace(/\/$/, ""),
       key,

@@ -3,12 +3,15 @@ import { join } from "node:path";
 import { createTransport } from "nodemailer";
 import type { MailCarrier } from "./mail-carrier.ts";
 
-/** Without an SMTP server: each mail becomes one file `<id>.eml`, whole or not at all, readable by the owner only. */
+/**
+ * Without an SMTP server: each mail becomes one file `<id>.eml`, whole or not at all, readable by the owner only. Nothing on its
+ * way needs seven bits, so the plain text is written as it is, and a link can be copied from the file.
+ */
 export function makeFolderCarrier(folder: string): MailCarrier {
   const composer = createTransport({ streamTransport: true, buffer: true, newline: "windows" });
   return {
     deliver: async (message, { id, attempt }) => {
-      const { message: bytes } = await composer.sendMail(message);
+      const { message: bytes } = await composer.sendMail({ ...message, text: { raw: plainPart(message.text) } });
       await mkdir(folder, { recursive: true, mode: 0o700 });
       // An attempt has a draft of its own, so that two senders cannot write into one file.
       const draftOf = (number: number): string => join(folder, `.${id}.${number}.tmp`);
@@ -27,6 +30,9 @@ export function makeFolderCarrier(folder: string): MailCarrier {
     close: () => composer.close(),
   };
 }
+
+const plainPart = (text: unknown): string =>
+  `Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n${String(text)}`;
 
 async function syncFolder(folder: string): Promise<void> {
   // Windows opens no folders.

@@ -8,3 +8,11 @@ export interface Actor {
   correlationId: string | null;
   remoteAddr: string | null;
 }
+
+/** What the service does by itself, outside of any request. */
+export const taskActor = (organizationId: string): Actor => ({
+  organizationId,
+  by: { type: "system", via: "task" },
+  correlationId: null,
+  remoteAddr: null,
+});

@@ -8,7 +8,7 @@ const perPlace = { kind: "login_place", failures: 10, windowSeconds: 900 } as co
 const perPerson = { kind: "login_person", failures: 100, windowSeconds: 900 } as const;
 
 export type LoginOutcome =
-  | { kind: "ok"; userId: string; organizationId: string }
+  | { kind: "ok"; userId: string; organizationId: string; joinedAt: Date }
   | { kind: "wrong" }
   | { kind: "blocked"; waitSeconds: number }
   | { kind: "choose_organization" };
@@ -25,6 +25,7 @@ interface Candidate {
   password_hash: string | null;
   organization_id: string;
   slug: string;
+  joined_at: Date;
 }
 
 /** Checks a password and picks the organization. Unknown addresses cost as much time as known ones. */
@@ -51,7 +52,7 @@ export async function logIn(db: Database, attempt: LoginAttempt, now: Date, deco
   }
   const [only, ...others] = inOrganization;
   if (!only || others.length > 0) return { kind: "choose_organization" };
-  return { kind: "ok", userId: only.user_id, organizationId: only.organization_id };
+  return { kind: "ok", userId: only.user_id, organizationId: only.organization_id, joinedAt: only.joined_at };
 }
 
 /** A hash of nothing anyone knows, compared when there is no hash to compare. */
@@ -59,7 +60,7 @@ export const makeDecoyHash = (random: string): Promise<string> => hashPassword(r
 
 const candidates = (db: Db, email: string): Promise<Candidate[]> =>
   db.many<Candidate>`
-    select u.id as user_id, u.password_hash, o.id as organization_id, o.slug
+    select u.id as user_id, u.password_hash, o.id as organization_id, o.slug, m.joined_at
     from users u
     join memberships m on m.user_id = u.id and m.closed_at is null
     join organizations o on o.id = m.organization_id

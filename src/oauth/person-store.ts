@@ -11,6 +11,7 @@ import { type MemberRole, roleLabel } from "./roles.ts";
 export interface PersonIdentity {
   userId: string;
   membershipId: string;
+  joinedAt: Date;
   email: string;
   fullName: string;
   role: MemberRole;
@@ -20,6 +21,7 @@ export interface PersonIdentity {
 interface PersonRow extends OrganizationRow {
   user_id: string;
   membership_id: string;
+  joined_at: Date;
   email: string;
   first_name: string;
   last_name: string;
@@ -31,7 +33,7 @@ export const fullNameOf = (firstName: string, lastName: string): string => `${fi
 /** Undefined when the membership is closed: that ends the session. */
 export async function findPerson(db: Db, organizationId: string, userId: string): Promise<PersonIdentity | undefined> {
   const row = await db.maybeOne<PersonRow>`
-    select m.user_id, m.id as membership_id, m.email, m.first_name, m.last_name, m.role,
+    select m.user_id, m.id as membership_id, m.joined_at, m.email, m.first_name, m.last_name, m.role,
       ${organizationColumns}
     from memberships m
     join organizations o on o.id = m.organization_id
@@ -40,6 +42,7 @@ export async function findPerson(db: Db, organizationId: string, userId: string)
   return {
     userId: row.user_id,
     membershipId: row.membership_id,
+    joinedAt: row.joined_at,
     email: row.email,
     fullName: fullNameOf(row.first_name, row.last_name),
     role: roleLabel(row.role),

@@ -5,6 +5,8 @@ import type { Database, Db } from "../db/database.ts";
 export interface SessionClaims {
   sub: string;
   org: string;
+  /** Since when the membership has been open, in milliseconds: one that is closed and opened again needs a new session. */
+  joined: number;
   iat: number;
   exp: number;
 }
@@ -16,9 +18,11 @@ const header = encode({ alg: "HS256", typ: "JWT" });
 
 const sign = (key: Buffer, input: string): Buffer => createHmac("sha256", key).update(input).digest();
 
-export function signSession(key: Buffer, userId: string, organizationId: string, nowMs: number): string {
+export type SessionSubject = Pick<SessionClaims, "sub" | "org" | "joined">;
+
+export function signSession(key: Buffer, { sub, org, joined }: SessionSubject, nowMs: number): string {
   const iat = Math.floor(nowMs / 1000);
-  const claims: SessionClaims = { sub: userId, org: organizationId, iat, exp: iat + sessionTtlSeconds };
+  const claims: SessionClaims = { sub, org, joined, iat, exp: iat + sessionTtlSeconds };
   const input = `${header}.${encode(claims)}`;
   return `${input}.${sign(key, input).toString("base64url")}`;
 }

@@ -155,7 +155,7 @@ test("refuses a short password, a bad address and an unknown role", async () => 
     ...["user", "create", "--org", org, "--email", email, "--role", role],
     ...rest,
   ];
-  await cli.expectFailure(create("a@example.org", "USER", "--password-stdin"), 1, /10 to/, {}, "123456789\n");
+  await cli.expectFailure(create("a@example.org", "USER", "--password-stdin"), 1, /8 to/, {}, "1234567\n");
   await cli.expectFailure(create("nobody", "USER"), 2, /e-mail/);
   await cli.expectFailure(create("a@example.org", "CHIEF"), 2, /CHIEF/);
 });

@@ -77,7 +77,7 @@ describe("accepting in the browser", () => {
     expect(page.body).toContain("new-password");
     expect((await read(id)).status).toBe(10);
     expect((await accept({ token: mailed, password: "short" })).body.errors).toEqual({
-      password: ["Ensure this field has at least 10 characters."],
+      password: ["Ensure this field has at least 8 characters."],
     });
     const answer = await accept({ token: mailed, first_name: "", last_name: "Carer", password });
     expect(answer).toMatchObject({ status: 200, body: { detail: "The invitation has been accepted." } });

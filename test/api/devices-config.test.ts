@@ -134,6 +134,17 @@ describe("configuration and capabilities of a device", () => {
       expect(results.find(({ code }: { code: string }) => code === "restart").ack_timeout_seconds).toBe(60);
     });
 
+    it("have the keys of the record whatever their kind, null where a kind has nothing to say", async () => {
+      const { capabilities: all } = await capabilities(await make("iw-h10"));
+      for (const { kind, ...record } of all as { kind: string; [key: string]: unknown }[]) {
+        expect(Object.keys(record)).toEqual(
+          expect.arrayContaining(["requires_ack", "ack_timeout_seconds", "params_schema", "source", "overridden"]),
+        );
+        if (kind === "command") continue;
+        expect(record).toMatchObject({ requires_ack: false, ack_timeout_seconds: null, params_schema: null });
+      }
+    });
+
     it("have the overrides of this device alone", async () => {
       const [uid, other] = [await make("iw-h10"), await make("iw-h10")];
       await override(uid, "restart", false);

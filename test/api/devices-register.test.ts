@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import type { TestAnswer, TestApi } from "../support/api.ts";
 import { assign, imeis, lastAudit, register, setState } from "../support/devices.ts";
 import {
@@ -86,6 +86,21 @@ describe("registering devices", () => {
       const entry = await lastAudit(api, token, uid);
       expect(entry.action_display).toBe("updated");
       expect(entry.changes).toEqual({ name: ["A", "B"], deleted_at: [expect.any(String), null] });
+    });
+
+    it("is taken back without its model, also when another call is just doing that", async () => {
+      const { body: first } = await register(api, token, uid);
+      await remove(uid);
+      let second: Promise<TestAnswer> | undefined;
+      await api.db.transaction(async (tx) => {
+        await tx.run`update devices set deleted_at = null where id = ${first.id}`;
+        second = api.call("POST", "/api/v1/devices/", { token, body: { uid } });
+        const isWaiting = () => api.db.maybeOne`select from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'`;
+        await vi.waitUntil(isWaiting, { timeout: 5000, interval: 10 });
+      });
+      const answer = await second;
+      expect([answer?.status, answer?.body.id]).toEqual([200, first.id]);
     });
 
     it("frees the IMEI for another organization, which gets a device of its own", async () => {

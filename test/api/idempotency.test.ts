@@ -8,8 +8,10 @@ import { newUuid } from "../../src/lib/ids.ts";
 import { openTestApi, type TestApi } from "../support/api.ts";
 import {
   fetchToken,
+  logIn,
   makeIntegration,
   makeOrganization,
+  makePerson,
   type TestIntegration,
   type TestOrganization,
 } from "../support/world.ts";
@@ -113,6 +115,18 @@ describe("Idempotency-Key", () => {
     const stranger = await makeIntegration(api, organization);
     const strangers = await post({ text: "shared" }, "k4", { token: stranger.token });
     expect([strangers.status, strangers.headers["idempotency-replayed"]]).toEqual([201, undefined]);
+  });
+
+  it("belongs to a person in one organization, not to the person in another", async () => {
+    const other = await makeOrganization(api);
+    const here = await makePerson(api, organization, "ADMIN");
+    const there = await makePerson(api, other, "ADMIN", here.email);
+    await post({ text: "two hats" }, "k4p", { token: here.token });
+    const answer = await post({ text: "two hats" }, "k4p", { token: there.token });
+    expect([answer.status, answer.headers["idempotency-replayed"]]).toEqual([201, undefined]);
+    expect(await countOf("two hats")).toBe(2);
+    const again = await post({ text: "two hats" }, "k4p", { token: await logIn(api, here.email, organization.slug) });
+    expect(again.headers["idempotency-replayed"]).toBe("true");
   });
 
   it("is forgotten after 24 hours", async () => {

@@ -112,6 +112,18 @@ describe("sessions of people", () => {
     expect([answer.status, answer.body.code]).toEqual([401, "invalid_token"]);
   });
 
+  it("do not live again when a closed membership is opened again", async () => {
+    const person = await makePerson(api, organization, "USER");
+    const { token } = await makeIntegration(api, organization);
+    await api.call("DELETE", `/api/v1/auth/users/${person.id}/`, { token });
+    clock.advanceMs(1);
+    await api.call("POST", "/api/v1/auth/users/", { token, body: { email: person.email } });
+    const answer = await me(person.token);
+    expect([answer.status, answer.body.code]).toEqual([401, "invalid_token"]);
+    const again = await logIn({ email: person.email, password });
+    expect((await me(again.body.access_token)).status).toBe(200);
+  });
+
   it("cannot be forged or changed", async () => {
     const { token } = await makePerson(api, organization, "USER");
     const [head, payload, signature] = token.split(".") as [string, string, string];

@@ -24,6 +24,8 @@ test("without a server each mail is one file that only the owner may read", asyn
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   const mail = await PostalMime.parse(await readFile(file));
   expect(mail.messageId).toBe(`<${id}@vigil.example>`);
+  // As it is, to be copied from the file.
+  expect(await readFile(file, "utf8")).toContain(`\r\n${link}\r\n`);
   expect(mail.subject).toBe("Cura è Più a partagé un appareil avec vous");
   expect(mail.text).toContain(link);
   expect(await world.stored(id)).toMatchObject({ params: null, attempts: 1 });

@@ -129,6 +129,21 @@ describe("messages to devices", () => {
     expect(entries).toMatchObject([{ action: 0 }, { action: 2, content_type: 8, object_repr: "send_message" }]);
   });
 
+  it("writes down the message of a command, also when the command is deleted", async () => {
+    const uid = await world.device();
+    const command = await world.command(uid, "send_message", { text: "private" });
+    const { token } = world.integration;
+    const [row] = (await world.api.call("GET", `/api/v1/devices/${uid}/messages/`, { token })).body.results;
+    await world.api.call("DELETE", `/api/v1/devices/${uid}/commands/${command}/`, { token });
+    expect((await world.message(uid, row.id)).code).toBe("not_found");
+    const entries = await auditOf(world.api, row.id);
+    expect(entries).toMatchObject([
+      { action: 0, content_type: 9, actor_type: "partners", object_repr: "text" },
+      { action: 2, content_type: 9, actor_type: "partners", object_repr: "text" },
+    ]);
+    expect(JSON.stringify(entries)).not.toContain("private");
+  });
+
   it("sends a recording in parts, each after the answer to the one before", async () => {
     const uid = await world.device();
     const watch = await openIwWatch(port, uid);
@@ -214,6 +229,12 @@ describe("messages to devices", () => {
     const failed = await world.message(uid, id);
     expect([failed.device_delivery_status, failed.failure_reason]).toEqual(["failed", "device_offline_expired"]);
     expect(await typesOf(uid)).toEqual(["message.failed"]);
+    expect((await auditOf(world.api, id)).at(-1)).toMatchObject({
+      action: 1,
+      actor_type: "system",
+      changes: { device_delivery_status: ["pending", "failed"], failure_reason: [null, "device_offline_expired"] },
+      additional_data: { via: "task" },
+    });
     const watch = await openIwWatch(port, uid);
     const fresh = await world.sendText(uid, "in time");
     await world.untilStatus(uid, fresh, "delivered");
@@ -270,6 +291,10 @@ describe("messages to devices", () => {
     const failed = await world.untilStatus(uid, id, "failed");
     await worker.close();
     expect([failed.failure_reason, failed.audio.available]).toEqual(["tts_failed", false]);
+    expect((await auditOf(world.api, id)).at(-1)).toMatchObject({
+      actor_type: "system",
+      changes: { device_delivery_status: ["processing", "failed"], failure_reason: [null, "tts_failed"] },
+    });
     expect(await typesOf(uid)).toEqual(["message.failed"]);
   });
 });

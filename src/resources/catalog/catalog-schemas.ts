@@ -46,13 +46,16 @@ export const Capability = Type.Object(
     label: Type.String(),
     category: Type.String(),
     supported: Type.Boolean(),
+    requires_ack: Type.Boolean({ description: "False for what is not a command." }),
+    ack_timeout_seconds: Nullable(Type.Integer({ description: "Null for what is not a command." })),
+    params_schema: Nullable(
+      Type.Unsafe<Record<string, unknown>>({
+        ...FreeObject,
+        description: "JSON Schema of `params`; null for what is not a command.",
+      }),
+    ),
     source: refTo(CapabilitySource),
     overridden: Type.Boolean({ description: "True when the device differs from its model." }),
-    requires_ack: Type.Optional(Type.Boolean({ description: "Commands only." })),
-    ack_timeout_seconds: Type.Optional(Type.Integer({ description: "Commands only." })),
-    params_schema: Type.Optional(
-      Type.Unsafe<Record<string, unknown>>({ ...FreeObject, description: "Commands only: JSON Schema of `params`." }),
-    ),
     metric_key: Type.Optional(refTo(MetricKey)),
     unit: Type.Optional(Type.String({ description: "Telemetry only." })),
     value_type: Type.Optional(refTo(ValueType)),
@@ -70,6 +73,8 @@ export type Capability = Static<typeof Capability>;
 
 /** The record as the API shows it: a model without a wait of its own shows the configured one. */
 export function toCapability(capability: CatalogCapability, ackTimeoutSeconds: number): Capability {
-  if (capability.kind !== "command") return capability as Capability;
+  if (capability.kind !== "command") {
+    return { ...capability, requires_ack: false, ack_timeout_seconds: null, params_schema: null } as Capability;
+  }
   return { ...capability, ack_timeout_seconds: capability.ack_timeout_seconds ?? ackTimeoutSeconds };
 }

@@ -82,7 +82,7 @@ export async function createCommand(
     returning number`;
   const command = { ...row, number };
   await askForSetting(tx, command, now);
-  if (command.command_type === "send_message") await createMessageOfCommand(tx, command, wanted.senderName);
+  if (command.command_type === "send_message") await createMessageOfCommand(tx, command, wanted.senderName, actor);
   await audit(tx, "created", command, actor, now);
   await wakeDevice(tx, organizationId, device.id);
   return command;
@@ -120,7 +120,7 @@ export async function deleteCommand(
     await tx.run`
       delete from commands where organization_id = ${organizationId} and device_id = ${deviceId} and id = ${id}`;
     await settleSettings(tx, [row], () => now);
-    if (row.command_type === "send_message") await dropMessageOfCommand(tx, row, now);
+    if (row.command_type === "send_message") await dropMessageOfCommand(tx, row, actor, now);
   } else {
     await tx.run`
       update commands set deleted_at = ${now}

@@ -1,19 +1,12 @@
 import type { Tx } from "../../db/database.ts";
 import { sql } from "../../db/sql.ts";
-import type { Actor } from "../../oauth/actor.ts";
+import { type Actor, taskActor } from "../../oauth/actor.ts";
 import { recordAudit } from "../audit/audit-store.ts";
 import type { OutboundEntry } from "../outbound-events/outbound-entry.ts";
 import { type CommandError, type CommandRow, commandColumns, commandTables, isOpen } from "./command-record.ts";
 import { commandError, settleCommands } from "./command-settling.ts";
 
 /** Commands that the service itself gives up, which the audit log tells. */
-
-export const taskActor = (organizationId: string): Actor => ({
-  organizationId,
-  by: { type: "system", via: "task" },
-  correlationId: null,
-  remoteAddr: null,
-});
 
 const errorOf = ({ status, is_write_broken, ack_wait_seconds }: CommandRow): CommandError => {
   if (status === "pending") return commandError("expired", "The device was not reached in time.");

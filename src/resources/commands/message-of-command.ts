@@ -1,5 +1,6 @@
 import type { Db, Tx } from "../../db/database.ts";
-import { insertMessageOfCommand, moveMessageOfCommand } from "../messages/message-of-command.ts";
+import type { Actor } from "../../oauth/actor.ts";
+import { hideMessageOfCommand, insertMessageOfCommand, moveMessageOfCommand } from "../messages/message-of-command.ts";
 import type { FailureReason } from "../messages/message-record.ts";
 import type { OutboundEntry } from "../outbound-events/outbound-entry.ts";
 import type { CommandErrorCode, CommandRow } from "./command-record.ts";
@@ -10,7 +11,12 @@ import type { CommandErrorCode, CommandRow } from "./command-record.ts";
  */
 
 /** In the transaction that makes the command. */
-export async function createMessageOfCommand(tx: Tx, command: CommandRow, senderName: string): Promise<void> {
+export async function createMessageOfCommand(
+  tx: Tx,
+  command: CommandRow,
+  senderName: string,
+  actor: Actor,
+): Promise<void> {
   await insertMessageOfCommand(
     tx,
     { id: command.device_id, organization_id: command.organization_id },
@@ -20,6 +26,7 @@ export async function createMessageOfCommand(tx: Tx, command: CommandRow, sender
       senderName,
       senderUserId: command.sender_user_id,
     },
+    actor,
     command.created_at,
   );
 }
@@ -51,9 +58,8 @@ export async function messagesOfCommandsSettled(db: Db, commands: readonly Comma
 }
 
 /** Of a command that is deleted before it was sent: the message will never be either. */
-export async function dropMessageOfCommand(tx: Tx, command: CommandRow, now: Date): Promise<void> {
-  await moveMessageOfCommand(tx, messageOf(command), { to: "deleted" }, now);
-}
+export const dropMessageOfCommand = (tx: Tx, command: CommandRow, actor: Actor, now: Date): Promise<void> =>
+  hideMessageOfCommand(tx, messageOf(command), actor, now);
 
 const messageOf = ({ organization_id, device_id, id }: CommandRow) => ({
   organizationId: organization_id,

@@ -1,11 +1,11 @@
 import type { Database, Tx } from "../../db/database.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { ApiError } from "../../lib/errors.ts";
+import { taskActor } from "../../oauth/actor.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { capabilitiesOfDevice } from "../devices/capability-override-store.ts";
 import { lockLiveDevice } from "../devices/device-store.ts";
 import { createCommand } from "./command-store.ts";
-import { taskActor } from "./command-timeouts.ts";
 
 const batchSize = 200;
 /** A watch that did not take the new offset is told again after so long; an acknowledgement sets the next true change. */

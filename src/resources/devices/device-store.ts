@@ -52,6 +52,11 @@ export const lockFormerDevice = (tx: Tx, organizationId: string, uid: string): P
     order by d.deleted_at desc limit 1
     for update of d`);
 
+/** Live or deleted. */
+export const isKnownDevice = async (db: Db, organizationId: string, uid: string): Promise<boolean> =>
+  (await db.maybeOne`select from devices where organization_id = ${organizationId} and uid = ${uid} limit 1`) !==
+  undefined;
+
 /** What a write stores; the protocol follows from the model. */
 export interface DeviceValues extends Omit<DeviceFields, "terminal_id"> {
   protocol_slug: string;

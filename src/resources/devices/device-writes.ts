@@ -11,6 +11,7 @@ import {
   type DeviceValues,
   findLiveDeviceAnywhere,
   insertDevice,
+  isKnownDevice,
   lockFormerDevice,
   lockLiveDevice,
   settleRaces,
@@ -56,7 +57,11 @@ function register(tx: Tx, uid: string, write: DeviceWrite): Promise<Registered &
     if (before) return { isNew: false, isLiveAnew: !live, device: await change(tx, before, write, false) };
 
     const { device_model_slug } = write.given;
-    if (device_model_slug === undefined) throw validationError({ device_model_slug: ["This field is required."] });
+    if (device_model_slug === undefined) {
+      // A parallel call may have taken it back between the two looks: then it is not new.
+      if (await isKnownDevice(tx, organization.id, uid)) return undefined;
+      throw validationError({ device_model_slug: ["This field is required."] });
+    }
     const fields = { device_model_slug, ...withDefaults(write.given, organization.timezone) } as DeviceFields;
     const values = valuesOf(uid, undefined, fields, write, true);
     write.approve?.(undefined, values);

@@ -1,6 +1,6 @@
 import type { Database, Tx } from "../../db/database.ts";
 import { type Sql, sql } from "../../db/sql.ts";
-import type { Actor } from "../../oauth/actor.ts";
+import { taskActor } from "../../oauth/actor.ts";
 import { invitationStatuses } from "./invitation-record.ts";
 import { recordInvitation } from "./invitation-store.ts";
 
@@ -46,10 +46,3 @@ export async function expireOverdue(tx: Tx, condition: Sql, now: Date): Promise<
   }
   return expired.length;
 }
-
-const taskActor = (organizationId: string): Actor => ({
-  organizationId,
-  by: { type: "system", via: "task" },
-  correlationId: null,
-  remoteAddr: null,
-});

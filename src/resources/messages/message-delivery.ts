@@ -2,7 +2,9 @@ import type { Database, Db, Tx } from "../../db/database.ts";
 import { type Sql, sql } from "../../db/sql.ts";
 import type { OutboundEntry } from "../outbound-events/outbound-entry.ts";
 import { appendOutbound } from "../outbound-events/outbound-log.ts";
+import { recordGivenUp } from "./message-audit.ts";
 import {
+  type DeliveryStatus,
   type FailureReason,
   type MessageRow,
   type MessageType,
@@ -131,17 +133,18 @@ export async function expireMessages(db: Database, now: Date): Promise<number> {
   let total = 0;
   for (let count = sweepRows; count === sweepRows; total += count) {
     count = await db.transaction(async (tx) => {
-      const rows = await tx.many<MessageRow & { is_deleted: boolean }>(sql`
+      const rows = await tx.many<MessageRow & { is_deleted: boolean; status_before: DeliveryStatus }>(sql`
         with due as (
-          select m.device_id, m.id from messages m
+          select m.device_id, m.id, m.status from messages m
           where m.expires_at <= ${now} and ${isUnfinished} and m.command_uuid is null
           order by m.device_id, m.id limit ${sweepRows} for update skip locked
         )
         update messages m set status = 'failed', failure_reason = 'device_offline_expired', speech_due_at = null
         from due, devices d
         where m.device_id = due.device_id and m.id = due.id and d.id = m.device_id
-        returning ${messageColumns}, m.deleted_at is not null as is_deleted`);
+        returning ${messageColumns}, m.deleted_at is not null as is_deleted, due.status as status_before`);
       const shown = rows.filter(({ is_deleted }) => !is_deleted);
+      for (const row of shown) await recordGivenUp(tx, row, row.status_before, now);
       await appendOutbound(
         tx,
         shown.map((row) => messageEntry("message.failed", row, now.getTime())),

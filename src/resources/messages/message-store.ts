@@ -7,6 +7,7 @@ import { searchText } from "../../lib/search-text.ts";
 import type { Actor } from "../../oauth/actor.ts";
 import { changesBetween, recordAudit } from "../audit/audit-store.ts";
 import { wakeDevice } from "../devices/device-sessions.ts";
+import { recordMessage } from "./message-audit.ts";
 import {
   type DeliveryStatus,
   type MessageRow,
@@ -83,11 +84,7 @@ export async function createMessage(
   now: Date,
 ): Promise<MessageRow> {
   const row = await insertMessage(tx, device, message, now);
-  await recordAudit(tx, actor, now, {
-    action: "created",
-    ...auditedObject(row),
-    changes: changesBetween(null, auditView(row)),
-  });
+  await recordMessage(tx, "created", row, actor, now);
   if (message.speech) await notify(tx, speechChannel, "");
   else await wakeDevice(tx, device.organization_id, device.id);
   return row;
@@ -136,10 +133,7 @@ export async function deleteMessages(
   await tx.run`
     delete from message_audio
     where organization_id = ${device.organization_id} and device_id = ${device.id} and message_id = any(${unused}::uuid[])`;
-  for (const row of rows) {
-    const changes = changesBetween(auditView(row), null);
-    await recordAudit(tx, actor, now, { action: "deleted", ...auditedObject(row), changes });
-  }
+  for (const row of rows) await recordMessage(tx, "deleted", row, actor, now);
   for (const { id, command_type } of commands) {
     const changes = changesBetween({ device: rows[0]?.device_uid, command_type, status: "pending" }, null);
     await recordAudit(tx, actor, now, {
@@ -154,14 +148,3 @@ export async function deleteMessages(
   await wakeDevice(tx, device.organization_id, device.id);
   return rows;
 }
-
-/** Without texts and names: the log says that something was said, not what. */
-const auditView = (row: MessageRow): Record<string, unknown> => ({
-  device: row.device_uid,
-  direction: row.direction,
-  message_type: row.message_type,
-  is_tts: row.is_tts,
-});
-
-const auditedObject = (row: MessageRow) =>
-  ({ model: "devicemessage", objectPk: row.id, objectRepr: row.message_type }) as const;

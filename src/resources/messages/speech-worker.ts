@@ -6,6 +6,7 @@ import type { Logger } from "../../lib/logger.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { wakeDevice } from "../devices/device-sessions.ts";
 import { appendOutbound } from "../outbound-events/outbound-log.ts";
+import { recordGivenUp } from "./message-audit.ts";
 import { audioFormOf } from "./message-fields.ts";
 import { type MessageRow, messageColumns, messageEntry } from "./message-record.ts";
 import { insertAudio, speechChannel } from "./message-store.ts";
@@ -125,6 +126,7 @@ function giveBack({ db, clock }: SpeechWorkerOptions, job: SpeechJob): Promise<v
       update messages m set status = 'failed', failure_reason = 'tts_failed', speech_due_at = null from devices d
       where ${mine} and d.id = m.device_id returning ${messageColumns}`);
     if (!row) return;
+    await recordGivenUp(tx, row, "processing", now);
     // What waits behind it may go now.
     await wakeDevice(tx, job.organization_id, job.device_id);
     await appendOutbound(tx, [messageEntry("message.failed", row, now.getTime())], now.getTime());
