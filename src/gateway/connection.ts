@@ -188,14 +188,20 @@ export class Connection implements PacketOwner, DeviceLink {
     this.#buffer = rest.length === 0 ? emptyBuffer : rest.length < bytes.length / 2 ? Buffer.from(rest) : rest;
     if (frames.length > 0) metrics.frames(codec.protocol, frames.length);
     if (problems.length > 0) metrics.problems(codec.protocol, problems.length);
-    this.#skippedBytes = frames.length > 0 ? 0 : this.#skippedBytes + bytes.length - rest.length;
-    const malformed = problems.reduce((count, { isFrame }) => count + (isFrame ? 1 : 0), 0);
-    this.#malformed = frames.length > 0 ? 0 : this.#malformed + malformed;
+    const last = frames.at(-1);
+    // Where the last good frame ends: what was wrong before it is forgiven, what comes behind it counts.
+    const goodUntil = last ? last.raw.byteOffset - bytes.byteOffset + last.raw.length : 0;
+    if (last) {
+      this.#skippedBytes = 0;
+      this.#malformed = 0;
+    }
+    this.#skippedBytes += Math.max(0, bytes.length - rest.length - goodUntil);
+    for (const { isFrame, offset } of problems) if (isFrame && offset >= goodUntil) this.#malformed++;
     for (const frame of frames) {
       if (this.state !== "awaiting_login" && this.state !== "open") return false;
       this.#take(frame);
     }
-    const isBehindLogin = frames.at(-1)?.messages.some(isLogin) === true;
+    const isBehindLogin = last?.messages.some(isLogin) === true;
     const longest = this.track ? (codec.longestFrameBytes ?? 0) : 0;
     if (this.#malformed >= limits.malformedInARow) this.close("malformed");
     else if (this.#skippedBytes > limits.bytesWithoutFrame) this.close("garbage");

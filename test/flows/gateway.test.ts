@@ -62,6 +62,16 @@ test("answers a login that is repeated on the connection, and what follows it in
   await tracker.close();
 });
 
+test("counts malformed frames behind a good one in the same bytes, and forgives those before it", async () => {
+  const { uid } = await device();
+  const tracker = await gateway.tracker(uid);
+  tracker.write(`${"nonsense\n".repeat(19)}{"n":1}\n${"nonsense\n".repeat(19)}`);
+  await tracker.until("ok 1");
+  tracker.write(`{"n":2}\n${"nonsense\n".repeat(20)}`);
+  await tracker.untilClosed();
+  expect(tracker.lines).toEqual(["clock", "ok 1", "ok 2"]);
+});
+
 test("takes all that a device sends at once behind its login", async () => {
   const { uid } = await device();
   const tracker = await gateway.tracker();
