@@ -36,7 +36,7 @@ export interface DecodedFrame {
   messages: TrackerMessage[];
   /** Written only after the messages are committed: a device that sees the answer deletes its copy. */
   replies: Buffer[];
-  /** The frame as it came; tells a resent packet, and is kept when the frame cannot be stored. */
+  /** The frame as it came, a part of the decoded bytes; tells a resent packet, and is kept when the frame cannot be stored. */
   raw: Buffer;
 }
 

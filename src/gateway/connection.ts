@@ -8,7 +8,7 @@ import {
   type SessionDevice,
   UnsupportedDownlink,
 } from "../codecs/codec.ts";
-import type { TrackerMessage } from "../codecs/tracker-message.ts";
+import type { Login, TrackerMessage } from "../codecs/tracker-message.ts";
 import type { DeviceTrack, IngestDevice } from "../ingest/device-memory.ts";
 import type { Ingest } from "../ingest/ingest.ts";
 import type { Outcome, Packet, PacketOwner } from "../ingest/packet.ts";
@@ -55,6 +55,7 @@ export interface Admission {
 type State = "recognizing" | "awaiting_login" | "resolving" | "open" | "closing" | "closed";
 
 const emptyBuffer = Buffer.alloc(0);
+const isLogin = (message: TrackerMessage): message is Login => message.kind === "login";
 /** Shared by connections that no device has logged in on, so that they stay small. */
 const noSerials = new Set<string>();
 
@@ -162,8 +163,14 @@ export class Connection implements PacketOwner, DeviceLink {
   }
 
   #decode(): void {
-    const { limits, clock, metrics, log } = this.#host;
     if (!this.#codec && !this.#recognize()) return;
+    // A codec stops behind a login, also behind one that a device on this connection repeats.
+    while (this.#decodeFrames() && this.state === "open" && this.#buffer.length > 0);
+  }
+
+  /** True: the last frame was a login, and what follows it has not been looked at. */
+  #decodeFrames(): boolean {
+    const { limits, clock, metrics, log } = this.#host;
     const codec = this.#codec as Codec;
     this.#session ??= { nowMs: 0, device: undefined, memory: new Map() };
     this.#session.nowMs = clock.nowMs();
@@ -174,24 +181,32 @@ export class Connection implements PacketOwner, DeviceLink {
     } catch (error) {
       log.error({ err: error, protocol: codec.protocol }, "a codec failed");
       this.destroy("codec_error");
-      return;
+      return false;
     }
     const { frames, problems, rest } = decoded;
     // A copy: the tail must not hold the whole chunk in memory.
     this.#buffer = rest.length === 0 ? emptyBuffer : rest.length < bytes.length / 2 ? Buffer.from(rest) : rest;
     if (frames.length > 0) metrics.frames(codec.protocol, frames.length);
     if (problems.length > 0) metrics.problems(codec.protocol, problems.length);
-    this.#skippedBytes = frames.length > 0 ? 0 : this.#skippedBytes + bytes.length - rest.length;
-    const malformed = problems.reduce((count, { isFrame }) => count + (isFrame ? 1 : 0), 0);
-    this.#malformed = frames.length > 0 ? 0 : this.#malformed + malformed;
+    const last = frames.at(-1);
+    // Where the last good frame ends: what was wrong before it is forgiven, what comes behind it counts.
+    const goodUntil = last ? last.raw.byteOffset - bytes.byteOffset + last.raw.length : 0;
+    if (last) {
+      this.#skippedBytes = 0;
+      this.#malformed = 0;
+    }
+    this.#skippedBytes += Math.max(0, bytes.length - rest.length - goodUntil);
+    for (const { isFrame, offset } of problems) if (isFrame && offset >= goodUntil) this.#malformed++;
     for (const frame of frames) {
-      if (this.state !== "awaiting_login" && this.state !== "open") return;
+      if (this.state !== "awaiting_login" && this.state !== "open") return false;
       this.#take(frame);
     }
+    const isBehindLogin = last?.messages.some(isLogin) === true;
     const longest = this.track ? (codec.longestFrameBytes ?? 0) : 0;
     if (this.#malformed >= limits.malformedInARow) this.close("malformed");
     else if (this.#skippedBytes > limits.bytesWithoutFrame) this.close("garbage");
-    else if (this.#buffer.length > Math.max(limits.bytesWithoutFrame, longest)) this.close("garbage");
+    else if (this.#buffer.length > Math.max(limits.bytesWithoutFrame, longest) && !isBehindLogin) this.close("garbage");
+    return isBehindLogin;
   }
 
   #recognize(): boolean {
@@ -207,7 +222,7 @@ export class Connection implements PacketOwner, DeviceLink {
   }
 
   #take(frame: DecodedFrame): void {
-    const login = frame.messages.find((message) => message.kind === "login");
+    const login = frame.messages.find(isLogin);
     if (this.state === "open") {
       if (login && login.id !== this.#session?.device?.id) this.close("another_device");
       else this.#submit(frame);
@@ -270,8 +285,7 @@ export class Connection implements PacketOwner, DeviceLink {
   // Only after the commit: a device that sees the answer deletes its copy.
   #answer(frame: DecodedFrame): void {
     for (const reply of frame.replies) this.write(reply);
-    if (frame !== this.#loginFrame) return;
-    this.#loginFrame = undefined;
+    if (!frame.messages.some(isLogin)) return;
     try {
       const clock = this.#codec?.encode({ kind: "clock" }, this.#session as Session) ?? [];
       for (const bytes of clock) this.write(bytes);
@@ -279,6 +293,8 @@ export class Connection implements PacketOwner, DeviceLink {
       // Not every protocol sets a clock at login.
       if (!(error instanceof UnsupportedDownlink)) throw error;
     }
+    if (frame !== this.#loginFrame) return;
+    this.#loginFrame = undefined;
     if (this.isOpen) this.#host.ready(this);
   }
 

@@ -358,9 +358,9 @@ describe("what follows from an answer", () => {
     const pulse = await measure("test_heart_rate", "XL");
     expect((await world.get(uid, pulse)).result).toBeNull();
     clock.advanceMs(1000);
-    device.write("IWAP49,0#IWAP50,36.6,90#");
+    device.write("IWAP49,0#IWAP49,999#IWAP50,36.6,90#");
     await device.until("IWBP50");
-    device.write("IWAP49,72#");
+    device.write("IWAP49,72#IWAP49,73#");
     await vi.waitUntil(async () => (await world.get(uid, pulse)).result !== null, { timeout: 5000 });
     const { result, status } = await world.get(uid, pulse);
     const reading = await world.api.db.one<{ id: string }>`

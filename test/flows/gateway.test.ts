@@ -53,6 +53,41 @@ test("answers only after the commit, in order", async () => {
   expect(await count(id)).toBe(2);
 });
 
+test("answers a login that is repeated on the connection, and what follows it in the same bytes", async () => {
+  const { uid } = await device();
+  const tracker = await gateway.tracker(uid);
+  tracker.write(`{"login":"${uid}"}\n{"n":1}\n{"login":"${uid}"}\n{"n":2}\n`);
+  await tracker.until("ok 2");
+  expect(tracker.lines).toEqual(["clock", "clock", "ok 1", "clock", "ok 2"]);
+  await tracker.close();
+});
+
+test("counts malformed frames behind a good one in the same bytes, and forgives those before it", async () => {
+  const { uid } = await device();
+  const tracker = await gateway.tracker(uid);
+  tracker.write(`${"nonsense\n".repeat(19)}{"n":1}\n${"nonsense\n".repeat(19)}`);
+  await tracker.until("ok 1");
+  tracker.write(`{"n":2}\n${"nonsense\n".repeat(20)}`);
+  await tracker.untilClosed();
+  expect(tracker.lines).toEqual(["clock", "ok 1", "ok 2"]);
+});
+
+test("takes all that a device sends at once behind its login", async () => {
+  const { uid } = await device();
+  const tracker = await gateway.tracker();
+  const frames = Array.from({ length: 40 }, (_, n) => `{"n":${n},"messages":[],"padding":"${"x".repeat(400)}"}\n`);
+  tracker.write(`{"login":"${uid}"}\n${frames.join("")}`);
+  await tracker.until("ok 39");
+  await tracker.close();
+});
+
+test("closes a connection whose first frame is no login", async () => {
+  const tracker = await gateway.tracker();
+  tracker.write('{"n":1}\n');
+  await tracker.untilClosed();
+  expect(tracker.lines).toEqual([]);
+});
+
 test("refuses an id that nobody has registered, counts it, and shows it to operators", async () => {
   const stranger = nextImei();
   for (let round = 0; round < 3; round++) {

@@ -104,6 +104,20 @@ test("never merges packets without a device time", async () => {
   expect(await telemetry(id)).toHaveLength(2);
 });
 
+test("packets of one millisecond stand in the order in which they came", async () => {
+  const { id, tracker } = await device();
+  const at = clock.nowMs() - 1000;
+  const count = 20;
+  for (let n = 1; n <= count; n++) tracker.send(n, [vitals({ steps: n }), gpsFix(at, 41.9 + n / 10_000, 12.4)]);
+  await tracker.until(`ok ${count}`);
+  const inOrder = Array.from({ length: count }, (_, index) => index + 1);
+  const rows = await world.db.many<{ steps: number }>`
+    select (data->>'steps')::int as steps from telemetry where device_id = ${id} order by ts, id`;
+  expect(rows.map(({ steps }) => steps)).toEqual(inOrder);
+  const fixes = await world.db.many<{ lat: number }>`select lat from locations where device_id = ${id} order by ts, id`;
+  expect(fixes.map(({ lat }) => Math.round((lat - 41.9) * 10_000))).toEqual(inOrder);
+});
+
 test("takes the reception for the time of a fix whose clock lies", async () => {
   const { id, tracker } = await device();
   const now = clock.nowMs();

@@ -52,7 +52,11 @@ test("asks in the common form, and turns the answer into a location", async () =
       { mobileCountryCode: 222, mobileNetworkCode: 1, locationAreaCode: 7, cellId: 1, signalStrength: -80 },
       { mobileCountryCode: 222, mobileNetworkCode: 1, locationAreaCode: 8, cellId: 2 },
     ],
-    wifiAccessPoints: [{ macAddress: "00:11:22:33:44:55", signalStrength: -60 }, { macAddress: "00:11:22:33:44:66" }],
+    wifiAccessPoints: [
+      { macAddress: "00:11:22:33:44:55", signalStrength: -60 },
+      { macAddress: "00:11:22:33:44:66" },
+      { macAddress: "02:aa:bb:cc:dd:ee", signalStrength: -50 },
+    ],
   });
   expect(await world.locations()).toMatchObject([
     {
@@ -80,7 +84,7 @@ test("asks in the common form, and turns the answer into a location", async () =
 
 test("a report that names no network a service could know makes no job", () => {
   const cell = { mcc: 222, mnc: 1, lac: 7, cid: 5, signalDbm: null };
-  const accessPoints = [{ mac: "ff:ff:ff:ff:ff:ff", signalDbm: null }];
+  const accessPoints = ["ff:ff:ff:ff:ff:ff", "00:00:00:00:00:00"].map((mac) => ({ mac, signalDbm: null }));
   const base = { id: "", deviceId: "", organizationId, ts: start, deviceTs: null, receivedAt: start, network: null };
   expect(locateJob({ ...base, cells: [], accessPoints })).toBeUndefined();
   expect(locateJob({ ...base, cells: [{ ...cell, mcc: 65535 }], accessPoints: [] })).toBeUndefined();

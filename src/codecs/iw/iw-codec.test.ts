@@ -60,14 +60,20 @@ describe("logging in", () => {
     expect(decoded.rest.toString()).toBe("IWAP49,71#IWAP03");
   });
 
-  it("says so when something else comes first", () => {
+  it("shows a frame that comes before the login, without an answer and without what it says", () => {
     for (const frame of ["IWAP49,71#", "IWAP16,700001#", "IWAP07,20260506070530,1,1,5,#!AMR#"]) {
       expect(decode(frame)).toEqual({
-        frames: [],
-        problems: [{ reason: "frame before login", offset: 0, isFrame: true }],
+        frames: [{ messages: [{ kind: "heartbeat" }], replies: [], raw: Buffer.from(frame) }],
+        problems: [],
         rest: Buffer.alloc(0),
       });
     }
+  });
+
+  it("skips a malformed frame before the login", () => {
+    const decoded = decode(`IWAP49,x#IWAP01nonsense#${LOGIN}`);
+    expect(decoded.frames.map(({ messages }) => messages)).toEqual([[{ kind: "login", id: "359000000000017" }]]);
+    expect(decoded.problems).toHaveLength(2);
   });
 
   it.each(["IWAP00#", "IWAP0035900000000001#", "IWAP003590000000000171#", "IWAP00,,watch#"])("refuses %s", (frame) => {

@@ -50,6 +50,9 @@ function decode(bytes: Buffer, session: Session): Decoded {
 
 type Content = Omit<DecodedFrame, "raw">;
 
+/** A frame of a device that has not said who it is: the connection closes on it, so nothing in it matters. */
+const NO_LOGIN: Content = { messages: [{ kind: "heartbeat" }], replies: [] };
+
 /** What a frame says, or why it says nothing. */
 function readPiece(piece: Exclude<Piece, { kind: "incomplete" | "noise" }>, session: Session): Content | string {
   try {
@@ -57,11 +60,12 @@ function readPiece(piece: Exclude<Piece, { kind: "incomplete" | "noise" }>, sess
       case "malformed":
         return piece.reason;
       case "text":
-        return readText(frameOf(piece.prefix, piece.text), session);
+        return readFrame(frameOf(piece.prefix, piece.text), session);
       case "media": {
-        if (!session.device) return "frame before login";
         const media = readMediaHeader(piece.header, piece.data);
-        return { messages: readMedia(media, session), replies: [Buffer.from(mediaReply(media), "latin1")] };
+        const messages = readMedia(media, session);
+        if (!session.device) return NO_LOGIN;
+        return { messages, replies: [Buffer.from(mediaReply(media), "latin1")] };
       }
     }
   } catch (error) {
@@ -77,14 +81,18 @@ function frameOf(prefix: string, text: string): IwFrame {
   return { prefix, code, body, fields: body.split(",") };
 }
 
-function readText(frame: IwFrame, session: Session): Content | string {
+function readFrame(frame: IwFrame, session: Session): Content | string {
   if (frame.code === "AP00") {
     const messages = readLogin(frame);
     session.memory.set("iw.prefix", frame.prefix);
     // The answer needs the device's zone: the connection asks for the downlink "clock" once it knows the device.
     return { messages, replies: [] };
   }
-  if (!session.device) return "frame before login";
+  const content = readText(frame, session);
+  return session.device || typeof content === "string" ? content : NO_LOGIN;
+}
+
+function readText(frame: IwFrame, session: Session): Content | string {
   const known = REPORTS.get(frame.code);
   if (!known?.hasNames && hasStart(frame.code + frame.body)) return "another frame inside";
   if (isAnswer(frame, session) || (!known && startsWithSerial(frame))) {

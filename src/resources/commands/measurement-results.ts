@@ -1,5 +1,6 @@
 import type { Database, Db } from "../../db/database.ts";
 import { sql } from "../../db/sql.ts";
+import { inRange } from "../telemetry/metric-catalog.ts";
 import { metricsOf, readingWaitMs } from "./command-types.ts";
 
 /**
@@ -16,7 +17,7 @@ interface Measuring {
 
 interface Reading {
   id: string;
-  data: Record<string, number>;
+  data: Record<string, unknown>;
 }
 
 /** Links what has arrived for the measurements of a device. True: one still waits for its reading. */
@@ -49,14 +50,19 @@ const setResult = (db: Db, { organization_id, device_id, id }: Measuring, result
     where organization_id = ${organization_id} and device_id = ${device_id} and id = ${id} and status = 'ack_ok'
       and due_at is not null`;
 
-const firstReading = (
+/** More than a watch says in the time. */
+const mostReadings = 1000;
+
+/** Values out of range are no readings, here as everywhere. */
+async function firstReading(
   db: Db,
   { organization_id, device_id, acked_at }: Measuring,
   metrics: readonly string[],
-): Promise<Reading | undefined> =>
-  db.maybeOne<Reading & Record<string, unknown>>(sql`
+): Promise<Reading | undefined> {
+  const rows = await db.many<Reading & Record<string, unknown>>(sql`
     select t.id, t.data from telemetry t
     where t.organization_id = ${organization_id} and t.device_id = ${device_id} and t.ts >= ${acked_at}
-      and t.ts <= ${new Date(acked_at.getTime() + readingWaitMs)}
-      and not exists (select from unnest(${metrics}::text[]) as m where jsonb_typeof(t.data->m) is distinct from 'number')
-    order by t.ts, t.id limit 1`);
+      and t.ts <= ${new Date(acked_at.getTime() + readingWaitMs)} and t.data ?& ${metrics}::text[]
+    order by t.ts, t.id limit ${mostReadings}`);
+  return rows.find(({ data }) => metrics.every((metric) => inRange(metric, data[metric])));
+}

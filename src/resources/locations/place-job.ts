@@ -54,7 +54,7 @@ export function locateJob(report: NetworkReport): LocateJob | undefined {
   const cells = report.cells.filter(
     ({ mcc, mnc, lac, cid }) => isNetwork({ mcc, mnc }) && isKnown(lac, unknownAreas) && isKnown(cid, unknownCells),
   );
-  const accessPoints = report.accessPoints.filter(({ mac }) => isFixedMac(mac));
+  const accessPoints = report.accessPoints.filter(({ mac }) => isAccessPoint(mac));
   if (cells.length === 0 && accessPoints.length === 0) return undefined;
   const network = [report.network, ...cells].find((candidate) => candidate !== null && isNetwork(candidate));
   return {
@@ -106,8 +106,6 @@ const isKnown = (value: number, unknown: readonly number[]): boolean =>
 const isNetwork = ({ mcc, mnc }: { mcc: number; mnc: number }): boolean =>
   Number.isInteger(mcc) && mcc > 0 && mcc <= 999 && Number.isInteger(mnc) && mnc >= 0 && mnc <= 999;
 
-/** Addresses with the bits "locally administered" or "group" are made up by phones and change; they stand for no place. */
-function isFixedMac(mac: string): boolean {
-  if (!/^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/i.test(mac) || /^00(:00){5}$/.test(mac)) return false;
-  return (Number.parseInt(mac.slice(0, 2), 16) & 0b11) === 0;
-}
+/** All zeros and all ones stand for none. Which others are worth nothing, as those that phones make up, the service knows best. */
+const isAccessPoint = (mac: string): boolean =>
+  /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/i.test(mac) && !/^(?:00(:00){5}|ff(:ff){5})$/i.test(mac);

@@ -1,0 +1,14 @@
+import { expect, test } from "vitest";
+import { formatUuid, isUuid, makeUuidV7Source, uuidV7Floor } from "./ids.ts";
+
+test("ids of one millisecond rise, also when others are made in between", () => {
+  const newId = makeUuidV7Source(4);
+  const ids = Array.from({ length: 1000 }, (_, index) => formatUuid(newId(1000 + (index % 3))));
+  for (const rest of [0, 1, 2]) {
+    const ofOneTime = ids.filter((_, index) => index % 3 === rest);
+    expect(ofOneTime).toEqual(ofOneTime.toSorted());
+    expect(ofOneTime.every((id) => id > uuidV7Floor(1000 + rest) && id < uuidV7Floor(1001 + rest))).toBe(true);
+  }
+  expect(ids.every((id) => isUuid(id) && /^.{14}7.{4}[89ab]/.test(id))).toBe(true);
+  expect(new Set(ids).size).toBe(1000);
+});
