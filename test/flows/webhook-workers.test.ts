@@ -96,6 +96,24 @@ describe("dead letters and tests on the command line", () => {
     expect(await world.deadLettersOf(hook)).toEqual([]);
   });
 
+  it("shows all of them, however many", async () => {
+    const hook = await world.makeHook();
+    const rows = await hook.append(
+      ...Array.from({ length: 10_001 }, (_, n) => (n < 9000 ? ("alarm.sos" as const) : ("alarm.low_battery" as const))),
+    );
+    await world.db.run`
+      insert into dead_letters select integration_id, id, organization_id, 5, 'HTTP 500', occurred_at
+      from outbound_events where integration_id = ${hook.id}`;
+    const list = ["webhooks", "deadletter", "list", "--integration", hook.id];
+    const letters = await answerOf<{ id: string }[]>(...list);
+    expect(letters.map(({ id }) => id)).toEqual(rows);
+    const { stdout } = await runVigil([...list, "--data-dir", folder], env);
+    const lines = stdout.trimEnd().split("\n");
+    expect(lines).toHaveLength(10_002);
+    expect(new Set(lines.map((line) => line.search(/LAST_ERROR|HTTP 500/))).size).toBe(1);
+    expect(await answerOf(...list, "--id", rows[7] as string)).toMatchObject([{ id: rows[7], type: "alarm.sos" }]);
+  });
+
   it("sends one signed sample, and says what came of it", async () => {
     const hook = await world.makeHook({ webhookUrl: receiver.url, webhookEventTypes: ["alarm.sos"] });
     const before = receiver.calls.length;
