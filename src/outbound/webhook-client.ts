@@ -83,6 +83,8 @@ export function makeWebhookClient(options: WebhookClientOptions): OpenTarget {
       lookup: checkedLookup as never,
       autoSelectFamily: true,
       timeout: timeoutMs,
+      // Said aloud, because NODE_TLS_REJECT_UNAUTHORIZED would change what is left unsaid.
+      rejectUnauthorized: true,
       ...(secureContext ? { secureContext } : {}),
     });
     const pool = new Pool(origin, {

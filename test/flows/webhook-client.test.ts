@@ -160,6 +160,15 @@ describe("the certificate", () => {
     expect(await errorOf(receiver.url, { extraCa: makeAuthority().ca })).toMatch(/^TLS failed/);
   });
 
+  it("is checked whatever the environment says to Node", async () => {
+    process.env.NODE_TLS_REJECT_UNAUTHORIZED = "0";
+    try {
+      expect(await errorOf(receiver.url, { extraCa: undefined })).toMatch(/^TLS failed/);
+    } finally {
+      delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+    }
+  });
+
   it("must name the host of the URL, not the address it has", async () => {
     const resolve = async () => ["127.0.0.1"];
     const at = (host: string) => errorOf(`https://${host}:${receiver.port}/`, { resolve });
