@@ -36,6 +36,7 @@ export function startPeriodicWork(
   catalog: Catalog,
 ): (() => Promise<void>)[] {
   const presenceMs = Math.min(10_000, config.offlineAfterSeconds * 250);
+  const messageExpiryMs = Math.min(10_000, config.commandTtlSeconds * 250);
   return [
     repeat("partitions", 60 * minuteMs, log, async () => {
       await keepPartitions(db, tablesOf(config), clock, log);
@@ -55,7 +56,7 @@ export function startPeriodicWork(
     repeat("expired invitations", minuteMs, log, async () => {
       await expireInvitations(db, clock.now());
     }),
-    repeat("expired messages", 10_000, log, async () => {
+    repeat("expired messages", messageExpiryMs, log, async () => {
       await expireMessages(db, clock.now());
     }),
     repeat("expired rows", 5 * minuteMs, log, async () => {

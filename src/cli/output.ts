@@ -1,6 +1,8 @@
-/** Rows with their cells padded so that columns line up; the last column is not padded. */
-export function columns(rows: readonly (readonly string[])[]): string[] {
-  const widths: number[] = [];
+import type { CommandContext } from "./command.ts";
+
+/** Rows with their cells padded so that columns line up, at least as wide as `least`; the last column is not padded. */
+export function columns(rows: readonly (readonly string[])[], least: readonly number[] = []): string[] {
+  const widths: number[] = [...least];
   for (const row of rows) {
     for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, cell.length);
   }
@@ -33,3 +35,32 @@ export function showValue(value: unknown): string {
 /** One record, a field per line. */
 export const record = (fields: Readonly<Record<string, unknown>>): string =>
   columns(Object.entries(fields).map(([key, value]) => [key, showValue(value)])).join("\n");
+
+/** What `printPages` shows of each item, and when there is none. */
+export interface PageTable<T> {
+  titles: readonly string[];
+  cells(item: T): readonly string[];
+  /** Widths of columns, so that they line up from page to page. */
+  widths: readonly number[];
+  whenEmpty: string;
+}
+
+/** Prints a list of any length with one page in memory: one JSON array with --json, one table without. */
+export async function printPages<T>(
+  { args, io }: Pick<CommandContext, "args" | "io">,
+  pages: AsyncIterable<readonly T[]>,
+  { titles, cells, widths, whenEmpty }: PageTable<T>,
+): Promise<void> {
+  const isJson = args.has("json");
+  let isFirst = true;
+  for await (const page of pages) {
+    const head = isFirst ? [titles.map((title) => title.toUpperCase())] : [];
+    const text = isJson
+      ? `${isFirst ? "[" : ","}${JSON.stringify(page).slice(1, -1)}`
+      : `${columns([...head, ...page.map(cells)], widths).join("\n")}\n`;
+    io.stdout(text);
+    isFirst = false;
+  }
+  if (isJson) io.stdout(isFirst ? "[]\n" : "]\n");
+  else if (isFirst) io.stdout(`${whenEmpty}\n`);
+}

@@ -1,6 +1,6 @@
 import type { Db } from "../db/database.ts";
 import { isUuid } from "../lib/ids.ts";
-import { listDeadLetters, redriveDeadLetters } from "../outbound/dead-letter-store.ts";
+import { type DeadLetter, readDeadLetters, redriveDeadLetters } from "../outbound/dead-letter-store.ts";
 import { errorText } from "../outbound/delivery-policy.ts";
 import { type PushSettings, readSettings } from "../outbound/lane-store.ts";
 import { sampleEvent } from "../outbound/sample-event.ts";
@@ -14,7 +14,7 @@ import { type Arguments, type Command, CommandError, type Option, UsageError } f
 import { withDatabase } from "./command-database.ts";
 import { integrationMissing } from "./integration-lookup.ts";
 import { knownWords } from "./option-values.ts";
-import { record, table } from "./output.ts";
+import { type PageTable, printPages, record } from "./output.ts";
 
 const exampleId = "8d3f0a52-6a1e-4c0e-9f0b-0f6f2c9a7b31";
 const exampleEvent = "019ca877-8198-7a3c-9f61-2b7e5d0c4a11";
@@ -25,7 +25,6 @@ const integrationOption: Option = {
   summary: "id of the integration (UUID)",
 };
 const eventOption: Option = { name: "id", value: "EVENT_ID", summary: "one event; without it all" };
-const mostListed = 10_000;
 
 function uuidOption(args: Arguments, name: string): string {
   const text = (args.value(name) ?? "").trim();
@@ -58,6 +57,22 @@ const noDeadLetter = (integrationId: string, id: string): CommandError =>
     `there is no dead letter ${id}: "vigil webhooks deadletter list --integration ${integrationId}" shows what there is`,
   );
 
+const longestType = Math.max(...allWebhookEventTypes.map((type) => type.length));
+const deadLetterTable: PageTable<DeadLetter> = {
+  titles: ["id", "type", "device_uid", "occurred_at", "attempts", "parked_at", "last_error"],
+  widths: [36, longestType, 15, 24, 8, 24],
+  cells: (one) => [
+    one.id,
+    one.type,
+    one.device_uid,
+    one.occurred_at.toISOString(),
+    String(one.attempts),
+    one.parked_at.toISOString(),
+    one.last_error,
+  ],
+  whenEmpty: "No dead letters.",
+};
+
 const list: Command = {
   path: ["webhooks", "deadletter", "list"],
   summary: "List events whose delivery was given up",
@@ -71,21 +86,10 @@ const list: Command = {
   run: async (context) => {
     const integrationId = uuidOption(context.args, "integration");
     const id = eventId(context.args);
-    const letters = await withDatabase(context, async (db) => {
+    await withDatabase(context, async (db) => {
       const { organizationId } = await getIntegration(db, integrationId);
-      return listDeadLetters(db, organizationId, integrationId, { id, limit: mostListed });
+      await printPages(context, readDeadLetters(db, organizationId, integrationId, id), deadLetterTable);
     });
-    const rows = letters.map((one) => [
-      one.id,
-      one.type,
-      one.device_uid,
-      one.occurred_at.toISOString(),
-      String(one.attempts),
-      one.parked_at.toISOString(),
-      one.last_error,
-    ]);
-    const titles = ["id", "type", "device_uid", "occurred_at", "attempts", "parked_at", "last_error"];
-    context.print(letters, rows.length === 0 ? "No dead letters." : table(titles, rows));
     return 0;
   },
 };

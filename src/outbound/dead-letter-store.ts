@@ -5,6 +5,8 @@ import { sql } from "../db/sql.ts";
 /** Hears which integration has deliveries that its lane did not make. */
 export const redriveChannel = "vigil_redrive";
 
+const lowestId = "00000000-0000-0000-0000-000000000000";
+
 /** A row that was given up. It stays in the log, and here until the log forgets it. */
 export interface DeadLetter {
   id: string;
@@ -16,21 +18,34 @@ export interface DeadLetter {
   parked_at: Date;
 }
 
-/** The newest last. Those whose row is no longer in the log cannot be sent again and are not shown. */
-export const listDeadLetters = (
+const pageRows = 1000;
+
+/**
+ * All of them in pages, the newest last: there may be as many as a partner missed in a month. Those whose row is no longer in the
+ * log cannot be sent again and are not shown.
+ */
+export async function* readDeadLetters(
   db: Db,
   organizationId: string,
   integrationId: string,
-  { id, limit }: { id: string | undefined; limit: number },
-): Promise<DeadLetter[]> =>
-  db.many<DeadLetter>`
-    select d.id, e.type, e.device_uid, e.occurred_at, d.attempts, d.last_error, d.parked_at
-    from dead_letters d join outbound_events e on e.integration_id = d.integration_id and e.id = d.id
-    where d.organization_id = ${organizationId} and d.integration_id = ${integrationId}
-      ${id === undefined ? sql`` : sql`and d.id = ${id}`}
-    order by d.id limit ${limit}`;
+  id: string | undefined,
+): AsyncGenerator<DeadLetter[]> {
+  let after = lowestId;
+  for (;;) {
+    const page = await db.many<DeadLetter>`
+      select d.id, e.type, e.device_uid, e.occurred_at, d.attempts, d.last_error, d.parked_at
+      from dead_letters d join outbound_events e on e.integration_id = d.integration_id and e.id = d.id
+      where d.organization_id = ${organizationId} and d.integration_id = ${integrationId} and d.id > ${after}
+        ${id === undefined ? sql`` : sql`and d.id = ${id}`}
+      order by d.id limit ${pageRows}`;
+    if (page.length > 0) yield page;
+    const last = page.at(-1);
+    if (last === undefined || page.length < pageRows) return;
+    after = last.id;
+  }
+}
 
-/** Makes dead letters due again, with attempts from 1. Returns how many. The integration must have a webhook. */
+/** Makes dead letters due again, with attempts from 1. Returns how many: none if nothing is pushed to the integration now. */
 export async function redriveDeadLetters(
   tx: Tx,
   organizationId: string,
@@ -46,6 +61,7 @@ export async function redriveDeadLetters(
       delete from dead_letters d where d.organization_id = ${organizationId} and d.integration_id = ${integrationId}
         ${id === undefined ? sql`` : sql`and d.id = ${id}`}
         and exists (select from outbound_events e where e.integration_id = d.integration_id and e.id = d.id)
+        and exists (select from outbound_lanes l where l.integration_id = d.integration_id and l.push_epoch is not null)
       returning d.id
     )
     insert into deliveries (integration_id, id, organization_id, push_epoch, attempts, due_at)

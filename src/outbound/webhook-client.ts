@@ -83,6 +83,8 @@ export function makeWebhookClient(options: WebhookClientOptions): OpenTarget {
       lookup: checkedLookup as never,
       autoSelectFamily: true,
       timeout: timeoutMs,
+      // Said aloud, because NODE_TLS_REJECT_UNAUTHORIZED would change what is left unsaid.
+      rejectUnauthorized: true,
       ...(secureContext ? { secureContext } : {}),
     });
     const pool = new Pool(origin, {
@@ -102,7 +104,7 @@ export function makeWebhookClient(options: WebhookClientOptions): OpenTarget {
         }
         return dial(given, (...[error, socket]) => {
           if (error) return callback(error, null);
-          skipContinue(socket);
+          skipInterim(socket);
           callback(null, socket);
         });
       },
@@ -116,19 +118,27 @@ export function makeWebhookClient(options: WebhookClientOptions): OpenTarget {
   };
 }
 
+/** An answer that announces another one. 101 is none: it ends the conversation. */
+const interim = /^HTTP\/1\.[01] 1(?!01)\d\d\b/;
+
 /**
  * A server may say "100 Continue" before its answer although nobody asked (RFC 9110, 15.2), and undici then gives the connection
- * up. It is taken out before undici sees it; in the body of an answer it would do no harm, because that is dropped.
+ * up. What comes before the answer is taken out before undici sees it; in the body of an answer it would do no harm, because that
+ * is dropped.
  */
-function skipContinue(socket: Socket): void {
+function skipInterim(socket: Socket): void {
   const read = socket.read.bind(socket);
   socket.read = (size) => {
     const chunk: Buffer | null = read(size);
-    if (chunk === null || !/^HTTP\/1\.[01] 100\b/.test(chunk.toString("latin1", 0, 13))) return chunk;
-    const end = chunk.indexOf("\r\n\r\n");
-    if (end < 0) return chunk;
-    const rest = chunk.subarray(end + 4);
-    return rest.length > 0 ? rest : socket.read(size);
+    if (chunk === null) return chunk;
+    let begin = 0;
+    while (interim.test(chunk.toString("latin1", begin, begin + 13))) {
+      const end = chunk.indexOf("\r\n\r\n", begin);
+      if (end < 0) break;
+      begin = end + 4;
+    }
+    if (begin === 0) return chunk;
+    return begin < chunk.length ? chunk.subarray(begin) : socket.read(size);
   };
 }
 
@@ -212,7 +222,8 @@ const texts: Record<string, string> = {
 function failureText(error: unknown): string {
   if (error instanceof AddressRefused) return error.message;
   const first = error instanceof AggregateError ? error.errors[0] : error;
-  const { code, cause } = first as { code?: unknown; cause?: unknown };
+  const { code, cause, name } = first as { code?: unknown; cause?: unknown; name?: unknown };
+  if (name === "HTTPParserError") return "the answer is not HTTP";
   if (typeof code !== "string") return cause ? failureText(cause) : "connection failed";
   const known = texts[code];
   if (known !== undefined) return `${known} (${code})`;

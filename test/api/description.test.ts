@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import * as errors from "../../src/lib/errors.ts";
 import { allScopes } from "../../src/oauth/scopes.ts";
+import { webhookEventTypes } from "../../src/resources/organizations/webhook-event-types.ts";
 import { openTestApi, type TestApi } from "../support/api.ts";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -148,6 +149,19 @@ describe("the documents", () => {
     const text = await documented("partners/authentication.md");
     const listed = [...text.matchAll(/^\| `([a-z]+:[a-z]+)` \|/gm)].map((match) => match[1]);
     expect(listed).toEqual(allScopes);
+  });
+
+  it("list every outbound type with its scopes, additive ones as such, and no other", async () => {
+    const text = await documented("partners/webhooks.md");
+    const rows = [...text.matchAll(/^\| `([a-z]+\.[a-z_]+)` \| (.+?) \| (additive: )?/gm)];
+    const listed = rows.map(([, type, needs, additive]) => [
+      type,
+      {
+        scopes: [...(needs as string).matchAll(/`(.+?)`/g)].map((match) => match[1]),
+        additive: additive !== undefined,
+      },
+    ]);
+    expect(Object.fromEntries(listed)).toEqual(webhookEventTypes);
   });
 
   it("list every setting, and no other", async () => {

@@ -86,6 +86,32 @@ describe("an attempt", () => {
     expect(receiver.connections() - before).toBe(1);
   });
 
+  it("waits for the answer however many others come before it, in one piece or not", async () => {
+    const hint = "HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n";
+    const early = `HTTP/1.1 102 Processing\r\n\r\n${hint}HTTP/1.1 100 Continue\r\n\r\n`;
+    const answer = "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n";
+    for (const pieces of [[early + answer], [early, early, answer], [hint, `HTTP/1.1 100\r\n\r\n${answer}`]]) {
+      receiver.answer((_, { socket }) => {
+        for (const [index, piece] of pieces.entries()) setTimeout(() => socket?.write(piece), 10 * index);
+        return undefined;
+      });
+      expect(await errorOf(receiver.url)).toBe("HTTP 202");
+    }
+  });
+
+  it("fails when the answer is not HTTP, or another protocol", async () => {
+    const answers = ["hello\r\n\r\n", "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"];
+    const errors: string[] = [];
+    for (const answer of answers) {
+      receiver.answer((_, { socket }) => {
+        socket?.write(answer);
+        return undefined;
+      });
+      errors.push(await errorOf(receiver.url));
+    }
+    expect(errors).toEqual(["the answer is not HTTP", expect.stringMatching(/^connection closed/)]);
+  });
+
   it("ends when no headers come in time", async () => {
     receiver.answer(() => undefined);
     const answer = await target(receiver.url, { timeoutMs: 100 }).send({}, body);
@@ -132,6 +158,15 @@ describe("the certificate", () => {
   it("must come from a known authority", async () => {
     expect(await errorOf(receiver.url, { extraCa: undefined })).toMatch(/^TLS failed/);
     expect(await errorOf(receiver.url, { extraCa: makeAuthority().ca })).toMatch(/^TLS failed/);
+  });
+
+  it("is checked whatever the environment says to Node", async () => {
+    process.env.NODE_TLS_REJECT_UNAUTHORIZED = "0";
+    try {
+      expect(await errorOf(receiver.url, { extraCa: undefined })).toMatch(/^TLS failed/);
+    } finally {
+      delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+    }
   });
 
   it("must name the host of the URL, not the address it has", async () => {

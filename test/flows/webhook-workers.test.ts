@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { redriveDeadLetters } from "../../src/outbound/dead-letter-store.ts";
 import { makeAuthority } from "../support/certificates.ts";
 import { type DeliveryWorld, openDeliveryWorld, type TestHook } from "../support/delivery.ts";
 import { openReceiver, type Receiver } from "../support/receiver.ts";
@@ -94,6 +95,37 @@ describe("dead letters and tests on the command line", () => {
     const bytes = new Set(receiver.calls.filter(({ id }) => id === ids[0]).map(({ raw }) => raw.toString()));
     expect(bytes.size).toBe(1);
     expect(await world.deadLettersOf(hook)).toEqual([]);
+  });
+
+  it("shows all of them, however many", async () => {
+    const hook = await world.makeHook();
+    const rows = await hook.append(
+      ...Array.from({ length: 10_001 }, (_, n) => (n < 9000 ? ("alarm.sos" as const) : ("alarm.low_battery" as const))),
+    );
+    await world.db.run`
+      insert into dead_letters select integration_id, id, organization_id, 5, 'HTTP 500', occurred_at
+      from outbound_events where integration_id = ${hook.id}`;
+    const list = ["webhooks", "deadletter", "list", "--integration", hook.id];
+    const letters = await answerOf<{ id: string }[]>(...list);
+    expect(letters.map(({ id }) => id)).toEqual(rows);
+    const { stdout } = await runVigil([...list, "--data-dir", folder], env);
+    const lines = stdout.trimEnd().split("\n");
+    expect(lines).toHaveLength(10_002);
+    expect(new Set(lines.map((line) => line.search(/LAST_ERROR|HTTP 500/))).size).toBe(1);
+    expect(await answerOf(...list, "--id", rows[7] as string)).toMatchObject([{ id: rows[7], type: "alarm.sos" }]);
+  });
+
+  it("keeps them when the webhook is cleared just before they are redriven", async () => {
+    const hook = await world.makeHook();
+    const [id] = await hook.append("alarm.sos");
+    const { organizationId } = hook;
+    await world.db.run`insert into dead_letters values (${hook.id}, ${id}, ${organizationId}, 1, 'HTTP 410', now())`;
+    const now = new Date();
+    const redriven = await world.db.transaction((tx) =>
+      redriveDeadLetters(tx, organizationId, hook.id, { id: undefined, now }),
+    );
+    expect(redriven).toBe(0);
+    expect(await world.deadLettersOf(hook)).toHaveLength(1);
   });
 
   it("sends one signed sample, and says what came of it", async () => {

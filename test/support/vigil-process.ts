@@ -19,9 +19,14 @@ const environment = (extra: Environment): NodeJS.ProcessEnv => ({ ...process.env
 
 export function runVigil(args: readonly string[], env: Environment = {}): Promise<Finished> {
   return new Promise((done) => {
-    execFile(process.execPath, [bin, ...args], { env: environment(env) }, (error, stdout, stderr) => {
-      done({ code: error ? ((error.code as number | undefined) ?? null) : 0, stdout, stderr });
-    });
+    execFile(
+      process.execPath,
+      [bin, ...args],
+      { env: environment(env), maxBuffer: 2 ** 26 },
+      (error, stdout, stderr) => {
+        done({ code: error ? ((error.code as number | undefined) ?? null) : 0, stdout, stderr });
+      },
+    );
   });
 }
 

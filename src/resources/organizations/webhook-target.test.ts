@@ -86,6 +86,9 @@ test.each([
   ["https://0x7f.1/", "127.0.0.1"],
   ["https://0177.0.0.1/", "127.0.0.1"],
   ["https://[::1]:8443/", "::1"],
+  ["https://localhost/", "127.0.0.1"],
+  ["https://LOCALHOST./", "127.0.0.1"],
+  ["https://api.localhost:8443/", "127.0.0.1"],
   ["https://[::ffff:127.0.0.1]/", "7f00:1"],
 ])("refuses %s and says why", async (url, reason) => {
   const verdict = await check(url);
@@ -96,6 +99,11 @@ test.each([
 test("refuses a name when any of its addresses is not public", async () => {
   const verdict = await check("https://hooks.example/in", [], async () => ["8.8.8.8", "10.0.0.1"]);
   expect(!verdict.ok && verdict.reason).toContain("hooks.example points to 10.0.0.1");
+});
+
+test("looks a name up without the dot at its end, too", async () => {
+  const resolve: Resolve = async (name) => (name === "hooks.example" ? ["10.0.0.1"] : []);
+  expect(await check("https://hooks.example./", [], resolve)).toMatchObject({ ok: false });
 });
 
 test("saves a name that does not resolve yet, spelled as it was given", async () => {

@@ -37,6 +37,16 @@ function literalAddress(url: URL): string | undefined {
   return ipaddr.isValid(host) ? host : undefined;
 }
 
+/**
+ * Addresses of a name. That of this machine is known without asking (RFC 6761), and a dot at the end, which some resolvers do not
+ * understand, hides nothing.
+ */
+async function addressesOf(hostname: string, resolve: Resolve): Promise<readonly string[]> {
+  const name = hostname.replace(/\.$/, "");
+  const found = await Promise.all([...new Set([hostname, name])].map(resolve));
+  return [...found.flat(), ...(/(^|\.)localhost$/.test(name) ? ["127.0.0.1"] : [])];
+}
+
 function parseTarget(text: string): URL | string {
   if (text.length > longestUrl) return `it is longer than ${longestUrl} characters`;
   // The parser would silently drop tabs and line ends.
@@ -60,7 +70,7 @@ export async function checkWebhookTarget(
   const url = parseTarget(given);
   if (typeof url === "string") return { ok: false, reason: url };
   const literal = literalAddress(url);
-  const addresses = literal === undefined ? await resolve(url.hostname) : [literal];
+  const addresses = literal === undefined ? await addressesOf(url.hostname, resolve) : [literal];
   const refused = addresses.find((address) => !isAllowedAddress(address, allowCidrs));
   if (refused === undefined) return { ok: true, url: given };
   const subject = literal === undefined ? `${url.hostname} points to ${refused}, which` : refused;
