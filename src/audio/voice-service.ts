@@ -33,21 +33,37 @@ export class VoiceService {
     return result.kind === "too_long" ? { kind: "too_long" } : { kind: "not_audio" };
   }
 
-  async speak(text: string, { language, voice }: Omit<SpeechRequest, "text">, form: AudioForm): Promise<DeviceAudio> {
-    const result = await this.#pool.run(await this.#speechJob({ text, language, voice }, form));
-    if (result.kind !== "amr") throw new Error(`the spoken text is ${result.kind}`);
-    return deviceAudioOf(result);
+  async speak(
+    text: string,
+    { language, voice }: Omit<SpeechRequest, "text">,
+    form: AudioForm,
+  ): Promise<({ kind: "spoken" } & DeviceAudio) | { kind: "unspeakable" }> {
+    const job = await this.#speechJob({ text, language, voice }, form);
+    if (!job) return { kind: "unspeakable" };
+    const result = await this.#pool.run(job);
+    switch (result.kind) {
+      case "amr":
+        return { kind: "spoken", ...deviceAudioOf(result) };
+      case "too_long":
+      case "unspeakable":
+        return { kind: "unspeakable" };
+      default:
+        throw new Error(`the spoken text is ${result.kind}`);
+    }
   }
 
-  async #speechJob(request: SpeechRequest, form: AudioForm): Promise<AudioJob> {
+  /** Undefined: the one who speaks refuses this text. */
+  async #speechJob(request: SpeechRequest, form: AudioForm): Promise<AudioJob | undefined> {
     const setting = this.#setting;
     switch (setting.kind) {
       case "espeak":
         return { op: "speak", text: request.text, language: request.language, ...limitsOf(form) };
       case "command":
-        return { op: "to_amr", file: await speakByCommand(setting.argv, request), ...limitsOf(form) };
-      case "http":
-        return { op: "to_amr", file: await speakByHttp(setting.url, request), ...limitsOf(form) };
+        return { op: "speech_to_amr", file: await speakByCommand(setting.argv, request), ...limitsOf(form) };
+      case "http": {
+        const file = await speakByHttp(setting.url, request);
+        return file && { op: "speech_to_amr", file, ...limitsOf(form) };
+      }
       case "off":
         throw new Error("no speech is configured");
     }
