@@ -153,6 +153,10 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   lifecycle.add("listener", () => listener.close());
 
   const rules = new RuleBook({ db, listener, log, metrics });
+  lifecycle.add(
+    "unused rules",
+    repeat("unused rules", 30 * minuteMs, log, async () => rules.forgetUnused()),
+  );
   // Its threads start with their first job.
   const voice = new VoiceService(config.speech);
   lifecycle.add("voice", () => voice.close());

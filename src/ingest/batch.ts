@@ -111,7 +111,8 @@ export async function storeBatch(
 }
 
 function viewOf(track: DeviceTrack, rules: OrganizationRules): RuleView {
-  if (track.view?.version !== rules.version) track.view = rules.viewOf(track.device.id);
+  // Not that of rules which were forgotten and read again: it would keep the old ones in memory.
+  if (track.view?.version !== rules.version || track.view.of !== rules) track.view = rules.viewOf(track.device.id);
   return track.view;
 }
 

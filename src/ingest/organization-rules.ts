@@ -16,8 +16,9 @@ import type { FenceSource } from "../rules/device-fences.ts";
 import { FenceIndex, type IndexedFence } from "../rules/fence-index.ts";
 import { effectiveBounds, type ThresholdBounds } from "../rules/threshold.ts";
 
-/** The rules that apply to one device. Good as long as the organization's rules have the version. */
+/** The rules that apply to one device. Good as long as the organization's rules are these and have the version. */
 export interface RuleView {
+  of: OrganizationRules;
   version: number;
   fences: FenceSource;
   /** By metric; only those that have a bound. */
@@ -157,7 +158,7 @@ export class OrganizationRules {
       const effective = effectiveBounds(rules);
       if (effective.low !== null || effective.high !== null) bounds.set(metric, effective);
     }
-    return { version: this.version, fences: this.#index.of(deviceId, revisions), bounds };
+    return { of: this, version: this.version, fences: this.#index.of(deviceId, revisions), bounds };
   }
 }
 

@@ -42,6 +42,7 @@ export interface GatewayWorldOptions {
 
 export interface TestGateway extends Gateway {
   metrics: Metrics;
+  rules: RuleBook;
   tracker(login?: string): Promise<Tracker>;
   /** The value of a metric, by the beginning of its line. */
   metric(line: string): number;
@@ -79,6 +80,7 @@ export async function openGatewayWorld(clock: Clock = makeClock()): Promise<Gate
         : db;
       const listener = new Listener(own, log);
       const metrics = new Metrics();
+      const rules = new RuleBook({ db: own, listener, log, metrics });
       const gateway = await startGateway({
         db: own,
         clock: options.clock ?? clock,
@@ -86,7 +88,7 @@ export async function openGatewayWorld(clock: Clock = makeClock()): Promise<Gate
         metrics,
         listener,
         catalog: options.catalog ?? loadCatalog(),
-        rules: new RuleBook({ db: own, listener, log, metrics }),
+        rules,
         codecs: options.codecs ?? [testCodec()],
         host: "127.0.0.1",
         port: 0,
@@ -111,6 +113,7 @@ export async function openGatewayWorld(clock: Clock = makeClock()): Promise<Gate
         ports: gateway.ports,
         close,
         metrics,
+        rules,
         tracker: (login) => openTracker(port, login),
         metric: (name) => {
           const line = metrics
