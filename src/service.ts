@@ -12,6 +12,7 @@ import { openEmbeddedServer } from "./db/embedded-server.ts";
 import { Listener } from "./db/listener.ts";
 import { migrate } from "./db/migrate.ts";
 import { maintainPartitions, type PartitionedTable, pruneDefaults } from "./db/partitions.ts";
+import { observeDeviceWork } from "./device-work-gauges.ts";
 import { deviceServices } from "./gateway/device-services.ts";
 import { type Gateway, type GatewayOptions, startGateway } from "./gateway/gateway.ts";
 import { deleteOldIdempotencyKeys } from "./http/idempotency.ts";
@@ -49,6 +50,7 @@ import { startPlaceWorker } from "./resources/locations/place-worker.ts";
 import { deleteHiddenAudio, expireMessages } from "./resources/messages/message-delivery.ts";
 import { startSpeechWorker } from "./resources/messages/speech-worker.ts";
 import { tellLocated } from "./resources/outbound-events/located-update.ts";
+import { makeOutcomeMetrics, type OutcomeMetrics } from "./resources/outbound-events/outcome-metrics.ts";
 import { deleteOldActivationTokens } from "./resources/users/activation-store.ts";
 import { webhookOptions } from "./webhook-options.ts";
 
@@ -158,15 +160,18 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
     repeat("unused rules", 30 * minuteMs, log, async () => rules.forgetUnused()),
   );
   // Its threads start with their first job.
-  const voice = new VoiceService(config.speech);
+  const voice = new VoiceService(config.speech, { metrics });
   lifecycle.add("voice", () => voice.close());
 
   if (config.roles.includes("worker")) {
+    const outcomes = makeOutcomeMetrics(metrics);
     if (voice.speaks) {
-      const speech = startSpeechWorker({ db, clock, log, listener, catalog, voice });
+      const speech = startSpeechWorker({ db, clock, log, listener, catalog, voice, outcomes });
       lifecycle.add("speech worker", () => speech.close());
     }
-    for (const stop of startPeriodicWork(db, clock, log, config, catalog)) lifecycle.add("periodic work", stop);
+    for (const stop of startPeriodicWork(db, clock, log, config, catalog, outcomes))
+      lifecycle.add("periodic work", stop);
+    lifecycle.add("open work", observeDeviceWork(db, metrics, log, 15_000));
     const timers = startRuleWorker({ db, clock, log, listener, metrics, rules });
     lifecycle.add("rule timers", () => timers.close());
     const { smtpUrl, mailFrom: from } = config;
@@ -288,6 +293,7 @@ function startPeriodicWork(
   log: Logger,
   config: Config,
   catalog: Catalog,
+  outcomes: OutcomeMetrics,
 ): (() => Promise<void>)[] {
   const presenceMs = Math.min(10_000, config.offlineAfterSeconds * 250);
   return [
@@ -298,19 +304,19 @@ function startPeriodicWork(
     repeat("silent devices", presenceMs, log, async () => {
       await sweepSilentDevices(db, clock, config.offlineAfterSeconds);
     }),
-    repeat("due commands", 500, log, makeCommandSweep(db, clock)),
+    repeat("due commands", 500, log, makeCommandSweep(db, clock, outcomes)),
     repeat("time zones of watches", 10_000, log, async () => {
       await resendTimezones({ db, clock, catalog, commandTtlSeconds: config.commandTtlSeconds });
     }),
     repeat("dead gateways", 10_000, log, () => removeDeadNodes(db, clock.now())),
     repeat("stalled recordings", 10_000, log, async () => {
-      await closeStalledRecordings(db, clock);
+      await closeStalledRecordings(db, clock, outcomes);
     }),
     repeat("expired invitations", minuteMs, log, async () => {
       await expireInvitations(db, clock.now());
     }),
     repeat("expired messages", 10_000, log, async () => {
-      await expireMessages(db, clock.now());
+      await expireMessages(db, clock.now(), outcomes);
     }),
     repeat("expired rows", 5 * minuteMs, log, async () => {
       await deleteExpiredTokens(db, clock.now());

@@ -1,4 +1,6 @@
+import type { Metrics } from "../lib/metrics.ts";
 import type { AudioJob, AudioResult } from "./audio-jobs.ts";
+import { countedJobs } from "./audio-metrics.ts";
 import { type SpeechRequest, type SpeechSetting, speakByCommand, speakByHttp } from "./speech-provider.ts";
 import { JobLost, WorkerPool, type WorkerPoolOptions } from "./worker-pool.ts";
 
@@ -17,11 +19,15 @@ export class VoiceService {
   readonly speaks: boolean;
   readonly #setting: SpeechSetting;
   readonly #pool: WorkerPool;
+  readonly #run: (job: AudioJob) => Promise<AudioResult>;
 
-  constructor(setting: SpeechSetting, options: WorkerPoolOptions = {}) {
+  constructor(setting: SpeechSetting, { metrics, ...options }: WorkerPoolOptions & { metrics?: Metrics } = {}) {
     this.#setting = setting;
     this.speaks = setting.kind !== "off";
-    this.#pool = new WorkerPool(options);
+    const pool = new WorkerPool(options);
+    const run = (job: AudioJob) => pool.run(job);
+    this.#pool = pool;
+    this.#run = metrics ? countedJobs(metrics, () => pool.waiting, run) : run;
   }
 
   async toDeviceAudio(
@@ -40,7 +46,7 @@ export class VoiceService {
   ): Promise<({ kind: "spoken" } & DeviceAudio) | { kind: "unspeakable" }> {
     const job = await this.#speechJob({ text, language, voice }, form);
     if (!job) return { kind: "unspeakable" };
-    const result = await this.#pool.run(job);
+    const result = await this.#run(job);
     switch (result.kind) {
       case "amr":
         return { kind: "spoken", ...deviceAudioOf(result) };
@@ -77,7 +83,7 @@ export class VoiceService {
   /** A file that brings a thread down or holds it too long is like one that cannot be read. */
   async #runOr(otherwise: AudioResult, job: AudioJob): Promise<AudioResult> {
     try {
-      return await this.#pool.run(job);
+      return await this.#run(job);
     } catch (error) {
       if (error instanceof JobLost) return otherwise;
       throw error;

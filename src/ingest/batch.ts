@@ -1,6 +1,8 @@
 import type { Client } from "pg";
 import { copyAnd } from "../db/copy-in.ts";
 import { newUuid } from "../lib/ids.ts";
+import { eventTypes } from "../resources/events/event-types.ts";
+import type { OutboundEntry } from "../resources/outbound-events/outbound-entry.ts";
 import type { BatchStep, TakenPacket } from "./batch-step.ts";
 import { beginBatch, copiesOf, type FrameKeyRow, insertFrameKeys, markJumps } from "./batch-store.ts";
 import type { DeviceMemory, DeviceTrack } from "./device-memory.ts";
@@ -28,6 +30,10 @@ export interface Committed {
   memories: readonly (readonly [DeviceTrack, DeviceMemory])[];
   duplicates: number;
   ruleEvaluations: number;
+  /** What became of commands and messages. */
+  outbound: readonly OutboundEntry[];
+  /** The status of each ECG recording that is over. */
+  recordings: readonly unknown[];
 }
 
 /** A newer connection holds these devices. Nothing of the batch was stored. */
@@ -45,6 +51,8 @@ export interface StoreOptions extends Omit<EvaluateOptions, "isScheduled"> {
   /** In this order. */
   steps: readonly BatchStep[];
 }
+
+const ecgType = eventTypes.ecg_recorded.number;
 
 export const makeBatch = (packets: readonly Packet[]): Batch => ({ id: newUuid(), packets, pending: undefined });
 
@@ -105,7 +113,8 @@ export async function storeBatch(
   locking.catch(() => undefined);
   const copies = copiesOf(rows);
   const outbound = await locking;
-  batch.pending = { memories, duplicates, ruleEvaluations: count };
+  const recordings = rows.events.flatMap(({ typeNumber, data }) => (typeNumber === ecgType ? [data.status] : []));
+  batch.pending = { memories, duplicates, ruleEvaluations: count, outbound: rows.outbound, recordings };
   await copyAnd(client, [...copies, outbound.copy], [...outbound.wakeUps, "commit"].join("; "));
   return batch.pending;
 }

@@ -6,6 +6,7 @@ import type { Logger } from "../../lib/logger.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { wakeDevice } from "../devices/device-sessions.ts";
 import { appendOutbound } from "../outbound-events/outbound-log.ts";
+import type { OutcomeMetrics } from "../outbound-events/outcome-metrics.ts";
 import { audioFormOf } from "./message-fields.ts";
 import { type MessageRow, messageColumns, messageEntry } from "./message-record.ts";
 import { insertAudio, speechChannel } from "./message-store.ts";
@@ -19,6 +20,7 @@ export interface SpeechWorkerOptions {
   listener: Listener;
   catalog: Catalog;
   voice: Pick<VoiceTools, "speak">;
+  outcomes?: OutcomeMetrics;
   pollMs?: number;
 }
 
@@ -122,15 +124,18 @@ async function giveBack({ db, clock }: SpeechWorkerOptions, job: SpeechJob): Pro
     update messages m set speech_due_at = ${dueAt} where ${isHeldBy(job)} and m.deleted_at is null`);
 }
 
-function fail({ db, clock }: SpeechWorkerOptions, job: SpeechJob): Promise<void> {
-  return db.transaction(async (tx) => {
+async function fail({ db, clock, outcomes }: SpeechWorkerOptions, job: SpeechJob): Promise<void> {
+  const told = await db.transaction(async (tx) => {
     const now = clock.now();
     const row = await tx.maybeOne<MessageRow>(sql`
       update messages m set status = 'failed', failure_reason = 'tts_failed', speech_due_at = null from devices d
       where ${isHeldBy(job)} and d.id = m.device_id returning ${messageColumns}`);
-    if (!row) return;
+    if (!row) return [];
     // What waits behind it may go now.
     await wakeDevice(tx, job.organization_id, job.device_id);
-    await appendOutbound(tx, [messageEntry("message.failed", row, now.getTime())], now.getTime());
+    const entries = [messageEntry("message.failed", row, now.getTime())];
+    await appendOutbound(tx, entries, now.getTime());
+    return entries;
   });
+  outcomes?.told(told);
 }
