@@ -1,5 +1,6 @@
 import type { Client } from "pg";
 import { copyAnd } from "../db/copy-in.ts";
+import { onClient } from "../db/database.ts";
 import { newUuid } from "../lib/ids.ts";
 import { eventTypes } from "../resources/events/event-types.ts";
 import type { OutboundEntry } from "../resources/outbound-events/outbound-entry.ts";
@@ -12,6 +13,7 @@ import { noRows } from "./ingest-rows.ts";
 import type { OrganizationRules, RuleView } from "./organization-rules.ts";
 import { outboundOf } from "./outbound-rows.ts";
 import { deviceTimeOf, frameKey, type Packet } from "./packet.ts";
+import { hasDoubt, type PastThresholds, readPast } from "./past-thresholds.ts";
 import { addPresenceEvents } from "./presence-events.ts";
 import type { RuleBook } from "./rule-book.ts";
 import { storeRules } from "./rule-step.ts";
@@ -77,6 +79,8 @@ export async function storeBatch(
   const rules = new Map<string, OrganizationRules>();
   for (const id of organizationIds) rules.set(id, await book.upTo(id, versions.get(id) ?? 0));
   const { isNew, duplicates } = await findNew(client, batch.packets);
+  const tracks = batch.packets.map(({ track }) => track);
+  const past = await readPast(onClient(client), tracks, rules);
   const rows = noRows();
   const taken: TakenPacket[] = [];
   const evaluations = new Map<DeviceTrack, DeviceEvaluation>();
@@ -87,6 +91,7 @@ export async function storeBatch(
     if (!evaluation) {
       const view = viewOf(track, rules.get(track.device.organizationId) as OrganizationRules);
       evaluation = new DeviceEvaluation(track, rows, view, evaluateOptions);
+      endInterrupted(evaluation, view, past);
       evaluations.set(track, evaluation);
     }
     if (isNew[index]) {
@@ -123,6 +128,18 @@ function viewOf(track: DeviceTrack, rules: OrganizationRules): RuleView {
   // Not that of rules which were forgotten and read again: it would keep the old ones in memory.
   if (track.view?.version !== rules.version || track.view.of !== rules) track.view = rules.viewOf(track.device.id);
   return track.view;
+}
+
+function endInterrupted(
+  { track, rules }: DeviceEvaluation,
+  view: RuleView,
+  past: ReadonlyMap<string, PastThresholds>,
+): void {
+  if (!hasDoubt(track.memory.rules, view.of)) return;
+  const known = past.get(track.device.organizationId);
+  // Read ahead by a notification meanwhile.
+  if (known?.version !== view.version) throw new RulesMoved();
+  rules.takePast(track.device.id, known.changes);
 }
 
 /** The duplicate rule needs a device time (section 26.1, 5): packets without one are always new. */
