@@ -7,7 +7,7 @@ import { Metrics } from "../../src/lib/metrics.ts";
 import { makeCommandSweep } from "../../src/resources/commands/command-sweep.ts";
 import { expireMessages } from "../../src/resources/messages/message-delivery.ts";
 import { makeOutcomeMetrics } from "../../src/resources/outbound-events/outcome-metrics.ts";
-import { iwDevice } from "../support/command-world.ts";
+import { iwDevice, serialIn } from "../support/command-world.ts";
 import type { TestGateway } from "../support/gateway.ts";
 import { ecgFrame } from "../support/iw-watch.ts";
 import { type MessageWorld, openMessageWorld } from "../support/message-world.ts";
@@ -24,7 +24,8 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const serialIn = (frame: string): string => frame.split(",")[2]?.replace("#", "") ?? "";
+/** What is counted after the commit may come a moment after its answer. */
+const until = (isSo: () => boolean): Promise<boolean> => vi.waitUntil(isSo, { timeout: 10_000, interval: 20 });
 const valueIn = (metrics: Metrics, series: string): number => {
   const lines = metrics.render().split("\n");
   return Number(
@@ -41,15 +42,15 @@ it("counts how commands end, and the time they took, once each", async () => {
   const id = await world.command(uid, "locate_now");
   await world.until(uid, id, "sent");
   clock.advanceMs(2000);
-  device.write(`IWAP16,${serialIn(device.frames.at(-1) ?? "")}#`);
+  device.write(`IWAP16,${serialIn(await device.until("IWBP16"))}#`);
   await world.until(uid, id, "ack_ok");
-  await vi.waitUntil(() => gateway.metric('vigil_commands_total{status="ack_ok",code="none"}') === 1);
+  await until(() => gateway.metric('vigil_commands_total{status="ack_ok",code="none"}') === 1);
   expect(gateway.metric('vigil_command_seconds_sum{status="ack_ok"}')).toBe(2);
   const mode = await world.command(uid, "set_working_mode", { mode: "normal" });
   await world.until(uid, mode, "sent");
-  device.write(`IWAP33,${serialIn(device.frames.at(-1) ?? "")},3#`);
+  device.write(`IWAP33,${serialIn(await device.until("IWBP33"))},3#`);
   await world.until(uid, mode, "ack_error");
-  await vi.waitUntil(() => gateway.metric('vigil_commands_total{status="ack_error",code="device_rejected"}') === 1);
+  await until(() => gateway.metric('vigil_commands_total{status="ack_error",code="device_rejected"}') === 1);
   await device.close();
 
   const metrics = new Metrics();
@@ -57,14 +58,14 @@ it("counts how commands end, and the time they took, once each", async () => {
   const away = await world.device();
   await world.command(away, "locate_now", {}, { expires_in: 60 });
   const stop = observeDeviceWork(world.api.db, metrics, makeLogger("silent"), 20);
-  await vi.waitUntil(() => valueIn(metrics, 'vigil_commands_open{status="pending"}') === 1);
+  await until(() => valueIn(metrics, 'vigil_commands_open{status="pending"}') === 1);
   clock.advanceMs(60_000);
   await sweep();
   await sweep();
   expect(valueIn(metrics, 'vigil_commands_total{status="timeout",code="expired"}')).toBe(1);
-  await vi.waitUntil(() => valueIn(metrics, 'vigil_commands_open{status="pending"}') === 0);
+  await until(() => valueIn(metrics, 'vigil_commands_open{status="pending"}') === 0);
   await world.sendText(away, "wait");
-  await vi.waitUntil(() => valueIn(metrics, 'vigil_messages_open{status="pending"}') === 1);
+  await until(() => valueIn(metrics, 'vigil_messages_open{status="pending"}') === 1);
   await stop();
 });
 
@@ -74,15 +75,15 @@ it("counts messages in both directions and ECG recordings, and shows nothing of 
   const id = await world.sendText(uid, "Secret pills");
   await world.untilStatus(uid, id, "delivered");
   const delivered = 'vigil_messages_total{direction="outbound",kind="text",outcome="delivered",reason="none"}';
-  await vi.waitUntil(() => gateway.metric(delivered) === 1);
+  await until(() => gateway.metric(delivered) === 1);
   await watch.close();
   const device = await iwDevice(gateway, uid);
   device.write(ecgFrame({ total: 1, sequence: 1, samples: [1, 2, 3, 4] }));
-  await vi.waitUntil(() => gateway.metric('vigil_ecg_recordings_total{status="complete"}') === 1);
+  await until(() => gateway.metric('vigil_ecg_recordings_total{status="complete"}') === 1);
   const hex = Buffer.from("Secret answer", "utf16le").swap16().toString("hex");
   device.write(`IWAP07,20261116100000,0,0,${hex.length},${hex}#`);
   const received = 'vigil_messages_total{direction="inbound",kind="text",outcome="received",reason="none"}';
-  await vi.waitUntil(() => gateway.metric(received) === 1);
+  await until(() => gateway.metric(received) === 1);
   await device.close();
 
   const metrics = new Metrics();

@@ -50,10 +50,11 @@ test("rules that nobody uses leave the memory, and are the current ones when a p
   gateway.rules.forgetUnused();
   expect(gateway.metric("vigil_rules_loaded")).toBe(2);
   // Not while a notification has it read ahead.
-  await vi.waitUntil(() => {
+  const isForgotten = (): boolean => {
     gateway.rules.forgetUnused();
     return gateway.metric("vigil_rules_loaded") === 0;
-  });
+  };
+  await vi.waitUntil(isForgotten, { timeout: 10_000, interval: 20 });
   await rules.changeFence(fenceId, { name: "Old home" });
   const second = await rules.addThreshold({ deviceId: one.id, metric: "bat", low: 20 });
   // A change alone brings nothing back.
