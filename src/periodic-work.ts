@@ -22,6 +22,7 @@ import { removeDeadNodes } from "./resources/devices/device-sessions.ts";
 import { forgetUnknownDevices } from "./resources/devices/unknown-device-store.ts";
 import { expireInvitations } from "./resources/invitations/invitation-expiry.ts";
 import { deleteHiddenAudio, expireMessages } from "./resources/messages/message-delivery.ts";
+import type { OutcomeMetrics } from "./resources/outbound-events/outcome-metrics.ts";
 import { deleteOldActivationTokens } from "./resources/users/activation-store.ts";
 
 const minuteMs = 60_000;
@@ -34,6 +35,7 @@ export function startPeriodicWork(
   log: Logger,
   config: Config,
   catalog: Catalog,
+  outcomes: OutcomeMetrics,
 ): (() => Promise<void>)[] {
   const presenceMs = Math.min(10_000, config.offlineAfterSeconds * 250);
   const messageExpiryMs = Math.min(10_000, config.commandTtlSeconds * 250);
@@ -45,19 +47,19 @@ export function startPeriodicWork(
     repeat("silent devices", presenceMs, log, async () => {
       await sweepSilentDevices(db, clock, config.offlineAfterSeconds);
     }),
-    repeat("due commands", 500, log, makeCommandSweep(db, clock)),
+    repeat("due commands", 500, log, makeCommandSweep(db, clock, outcomes)),
     repeat("time zones of watches", 10_000, log, async () => {
       await resendTimezones({ db, clock, catalog, commandTtlSeconds: config.commandTtlSeconds });
     }),
     repeat("dead gateways", 10_000, log, () => removeDeadNodes(db, clock.now())),
     repeat("stalled recordings", 10_000, log, async () => {
-      await closeStalledRecordings(db, clock);
+      await closeStalledRecordings(db, clock, outcomes);
     }),
     repeat("expired invitations", minuteMs, log, async () => {
       await expireInvitations(db, clock.now());
     }),
     repeat("expired messages", messageExpiryMs, log, async () => {
-      await expireMessages(db, clock.now());
+      await expireMessages(db, clock.now(), outcomes);
     }),
     repeat("expired rows", 5 * minuteMs, log, async () => {
       await deleteExpiredTokens(db, clock.now());

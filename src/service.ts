@@ -11,6 +11,7 @@ import { openDatabase } from "./db/database.ts";
 import { openEmbeddedServer } from "./db/embedded-server.ts";
 import { Listener } from "./db/listener.ts";
 import { migrate } from "./db/migrate.ts";
+import { observeDeviceWork } from "./device-work-gauges.ts";
 import { deviceServices } from "./gateway/device-services.ts";
 import { type Gateway, type GatewayOptions, startGateway } from "./gateway/gateway.ts";
 import { RateLimiter } from "./http/rate-limit.ts";
@@ -35,6 +36,7 @@ import { type CarrierName, loadCarriers } from "./resources/locations/carrier.ts
 import { startPlaceWorker } from "./resources/locations/place-worker.ts";
 import { startSpeechWorker } from "./resources/messages/speech-worker.ts";
 import { tellLocated } from "./resources/outbound-events/located-update.ts";
+import { makeOutcomeMetrics } from "./resources/outbound-events/outcome-metrics.ts";
 import { webhookOptions } from "./webhook-options.ts";
 
 export interface RunningService {
@@ -96,16 +98,23 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   lifecycle.add("listener", () => listener.close());
 
   const rules = new RuleBook({ db, listener, log, metrics });
+  lifecycle.add(
+    "unused rules",
+    repeat("unused rules", 30 * 60_000, log, async () => rules.forgetUnused()),
+  );
   // Its threads start with their first job.
-  const voice = new VoiceService(config.speech);
+  const voice = new VoiceService(config.speech, { metrics });
   lifecycle.add("voice", () => voice.close());
 
   if (config.roles.includes("worker")) {
+    const outcomes = makeOutcomeMetrics(metrics);
     if (voice.speaks) {
-      const speech = startSpeechWorker({ db, clock, log, listener, catalog, voice });
+      const speech = startSpeechWorker({ db, clock, log, listener, catalog, voice, outcomes });
       lifecycle.add("speech worker", () => speech.close());
     }
-    for (const stop of startPeriodicWork(db, clock, log, config, catalog)) lifecycle.add("periodic work", stop);
+    for (const stop of startPeriodicWork(db, clock, log, config, catalog, outcomes))
+      lifecycle.add("periodic work", stop);
+    lifecycle.add("open work", observeDeviceWork(db, metrics, log, 15_000));
     const timers = startRuleWorker({ db, clock, log, listener, metrics, rules });
     lifecycle.add("rule timers", () => timers.close());
     const { smtpUrl, mailFrom: from } = config;

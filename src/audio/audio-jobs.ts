@@ -1,21 +1,24 @@
 import { amrFrameMs, readAmrFrames } from "../lib/amr-frames.ts";
 import { amrRate, makeAmrEncoder, modeOf } from "./amr-encoder.ts";
 import { decodeAmr, decodeAudio, NotAudio, TooLong } from "./decode-audio.ts";
-import { loadEspeak, type Speak } from "./espeak.ts";
-import { raiseLevel, resample, type Sound } from "./samples.ts";
+import { loadEspeak, type Speak, Unspeakable } from "./espeak.ts";
+import { isSilent, raiseLevel, resample, type Sound } from "./samples.ts";
 import { writeWav } from "./wav-file.ts";
 
 /** What a worker thread is asked to do. */
 export type AudioJob =
   | { op: "to_amr"; file: Uint8Array; bitRate: number; maxSeconds: number }
   | { op: "to_wav"; amr: Uint8Array }
+  /** Of what another one spoke. */
+  | { op: "speech_to_amr"; file: Uint8Array; bitRate: number; maxSeconds: number }
   | { op: "speak"; text: string; language: string; bitRate: number; maxSeconds: number };
 
 export type AudioResult =
   | { kind: "amr"; amr: Uint8Array; durationMs: number }
   | { kind: "wav"; wav: Uint8Array }
   | { kind: "not_audio" }
-  | { kind: "too_long" };
+  | { kind: "too_long" }
+  | { kind: "unspeakable" };
 
 /** Encoders of other formats add some hundredths of a second of padding. */
 const paddingSeconds = 0.5;
@@ -35,10 +38,17 @@ export function makeAudioJobs(): (job: AudioJob) => Promise<AudioResult> {
   const perform = async (job: AudioJob): Promise<AudioResult> => {
     switch (job.op) {
       case "to_amr": {
-        const file = Buffer.from(job.file.buffer, job.file.byteOffset, job.file.byteLength);
+        const file = bufferOf(job.file);
         const kept = keepAmr(file, job.bitRate, job.maxSeconds);
         if (kept) return kept;
         return toAmr(await decodeAudio(file, job.maxSeconds + paddingSeconds), job.bitRate, job.maxSeconds);
+      }
+      case "speech_to_amr": {
+        if (job.file.length === 0) return { kind: "unspeakable" };
+        const sound = await decodeAudio(bufferOf(job.file), job.maxSeconds + paddingSeconds);
+        if (isSilent(sound.samples)) return { kind: "unspeakable" };
+        const kept = keepAmr(bufferOf(job.file), job.bitRate, job.maxSeconds);
+        return kept ?? toAmr(sound, job.bitRate, job.maxSeconds);
       }
       case "to_wav":
         return { kind: "wav", wav: writeWav(await decodeAmr(Buffer.from(job.amr), longestWavSeconds)) };
@@ -54,10 +64,13 @@ export function makeAudioJobs(): (job: AudioJob) => Promise<AudioResult> {
     } catch (error) {
       if (error instanceof NotAudio) return { kind: "not_audio" };
       if (error instanceof TooLong) return { kind: "too_long" };
+      if (error instanceof Unspeakable) return { kind: "unspeakable" };
       throw error;
     }
   };
 }
+
+const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 const amrResult = (amr: Buffer): AudioResult => ({
   kind: "amr",

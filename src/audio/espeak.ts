@@ -1,4 +1,4 @@
-import { joinSamples, type Sound } from "./samples.ts";
+import { isSilent, joinSamples, type Sound } from "./samples.ts";
 
 /** What is used of the speech engine: eSpeak NG, compiled to WebAssembly. */
 interface EspeakWorker {
@@ -16,6 +16,9 @@ const voiceNames: Readonly<Record<string, string>> = { en: "en-us", zh: "cmn" };
 
 /** The engine obeys marks in a text, of SSML and of phonemes; a message is only to be read. */
 const withoutMarkup = (text: string): string => text.replace(/[<>&]|\[\[|\]\]/g, " ");
+
+/** A text of which nothing can be heard, or not in time, however often it is tried. */
+export class Unspeakable extends Error {}
 
 export type Speak = (text: string, language: string, maxSeconds: number) => Sound;
 
@@ -38,12 +41,12 @@ export async function loadEspeak(): Promise<Speak> {
       const rate = needed;
       const samples = synthesize(rate);
       // Of blanks and signs the engine makes a moment of silence.
-      if (samples.every((value) => Math.abs(value) < 0.01)) throw new Error("nothing to say");
+      if (isSilent(samples)) throw new Unspeakable();
       const seconds = samples.length / engineRate;
       if (seconds <= maxSeconds) return { samples, rate: engineRate };
       // Pauses do not shrink as words do, so a little more than the ratio.
       needed = Math.max(rate + 20, Math.ceil(((rate * seconds) / maxSeconds) * 1.05));
     }
-    throw new Error("the text cannot be spoken in time");
+    throw new Unspeakable();
   };
 }

@@ -26,6 +26,8 @@ export function joinSamples(parts: readonly Float32Array[]): Float32Array {
   return joined;
 }
 
+export const isSilent = (samples: Float32Array): boolean => samples.every((value) => Math.abs(value) < 0.01);
+
 const phases = 256;
 
 /** Windowed sinc (Blackman) in 256 phases; what the new rate cannot carry is filtered out first. */

@@ -19,7 +19,7 @@ describe("a program that speaks", () => {
 });
 
 describe("a service that speaks", () => {
-  it("is asked for one text, and its refusal is a failure", async () => {
+  it("is asked for one text; its failure is one, its refusal of the text is an answer", async () => {
     const bodies: unknown[] = [];
     const server = createServer((incoming, answer) => {
       let body = "";
@@ -28,15 +28,16 @@ describe("a service that speaks", () => {
       });
       incoming.on("end", () => {
         bodies.push(JSON.parse(body));
-        answer.writeHead(bodies.length === 1 ? 200 : 503).end("sound");
+        answer.writeHead([200, 503, 422][bodies.length - 1] ?? 500).end("sound");
       });
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/audio/speech`;
     try {
-      expect((await speakByHttp(url, request)).toString()).toBe("sound");
+      expect((await speakByHttp(url, request))?.toString()).toBe("sound");
       expect(bodies).toEqual([{ input: "Ciao", language: "it", voice: "default", response_format: "wav" }]);
       await expect(speakByHttp(url, request)).rejects.toThrow("503");
+      expect(await speakByHttp(url, request)).toBeUndefined();
     } finally {
       server.close();
       server.closeAllConnections();

@@ -41,14 +41,24 @@ export async function speakByCommand(
   return Buffer.concat(chunks);
 }
 
-/** POST of a JSON body in the form of `/v1/audio/speech`, with the language beside it; the answer is audio. */
-export async function speakByHttp(url: string, { text, language, voice }: SpeechRequest): Promise<Buffer> {
+/** What a service answers to a text that it does not speak; other refusals are about the service. */
+const refusals: readonly number[] = [400, 422];
+
+/**
+ * POST of a JSON body in the form of `/v1/audio/speech`, with the language beside it; the answer is audio. Undefined: the
+ * service refuses the text.
+ */
+export async function speakByHttp(url: string, { text, language, voice }: SpeechRequest): Promise<Buffer | undefined> {
   const response = await fetch(url, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify({ input: text, language, voice, response_format: "wav" }),
     signal: AbortSignal.timeout(timeoutMs),
   });
+  if (refusals.includes(response.status)) {
+    await response.body?.cancel();
+    return undefined;
+  }
   if (!response.ok || !response.body) throw new Error(`the speech service answered ${response.status}`);
   const chunks: Uint8Array[] = [];
   let size = 0;

@@ -1,4 +1,6 @@
+import type { Metrics } from "../lib/metrics.ts";
 import type { AudioJob, AudioResult } from "./audio-jobs.ts";
+import { countedJobs } from "./audio-metrics.ts";
 import { type SpeechRequest, type SpeechSetting, speakByCommand, speakByHttp } from "./speech-provider.ts";
 import { JobLost, WorkerPool, type WorkerPoolOptions } from "./worker-pool.ts";
 
@@ -17,11 +19,15 @@ export class VoiceService {
   readonly speaks: boolean;
   readonly #setting: SpeechSetting;
   readonly #pool: WorkerPool;
+  readonly #run: (job: AudioJob) => Promise<AudioResult>;
 
-  constructor(setting: SpeechSetting, options: WorkerPoolOptions = {}) {
+  constructor(setting: SpeechSetting, { metrics, ...options }: WorkerPoolOptions & { metrics?: Metrics } = {}) {
     this.#setting = setting;
     this.speaks = setting.kind !== "off";
-    this.#pool = new WorkerPool(options);
+    const pool = new WorkerPool(options);
+    const run = (job: AudioJob) => pool.run(job);
+    this.#pool = pool;
+    this.#run = metrics ? countedJobs(metrics, () => pool.waiting, run) : run;
   }
 
   async toDeviceAudio(
@@ -33,21 +39,37 @@ export class VoiceService {
     return result.kind === "too_long" ? { kind: "too_long" } : { kind: "not_audio" };
   }
 
-  async speak(text: string, { language, voice }: Omit<SpeechRequest, "text">, form: AudioForm): Promise<DeviceAudio> {
-    const result = await this.#pool.run(await this.#speechJob({ text, language, voice }, form));
-    if (result.kind !== "amr") throw new Error(`the spoken text is ${result.kind}`);
-    return deviceAudioOf(result);
+  async speak(
+    text: string,
+    { language, voice }: Omit<SpeechRequest, "text">,
+    form: AudioForm,
+  ): Promise<({ kind: "spoken" } & DeviceAudio) | { kind: "unspeakable" }> {
+    const job = await this.#speechJob({ text, language, voice }, form);
+    if (!job) return { kind: "unspeakable" };
+    const result = await this.#run(job);
+    switch (result.kind) {
+      case "amr":
+        return { kind: "spoken", ...deviceAudioOf(result) };
+      case "too_long":
+      case "unspeakable":
+        return { kind: "unspeakable" };
+      default:
+        throw new Error(`the spoken text is ${result.kind}`);
+    }
   }
 
-  async #speechJob(request: SpeechRequest, form: AudioForm): Promise<AudioJob> {
+  /** Undefined: the one who speaks refuses this text. */
+  async #speechJob(request: SpeechRequest, form: AudioForm): Promise<AudioJob | undefined> {
     const setting = this.#setting;
     switch (setting.kind) {
       case "espeak":
         return { op: "speak", text: request.text, language: request.language, ...limitsOf(form) };
       case "command":
-        return { op: "to_amr", file: await speakByCommand(setting.argv, request), ...limitsOf(form) };
-      case "http":
-        return { op: "to_amr", file: await speakByHttp(setting.url, request), ...limitsOf(form) };
+        return { op: "speech_to_amr", file: await speakByCommand(setting.argv, request), ...limitsOf(form) };
+      case "http": {
+        const file = await speakByHttp(setting.url, request);
+        return file && { op: "speech_to_amr", file, ...limitsOf(form) };
+      }
       case "off":
         throw new Error("no speech is configured");
     }
@@ -61,7 +83,7 @@ export class VoiceService {
   /** A file that brings a thread down or holds it too long is like one that cannot be read. */
   async #runOr(otherwise: AudioResult, job: AudioJob): Promise<AudioResult> {
     try {
-      return await this.#pool.run(job);
+      return await this.#run(job);
     } catch (error) {
       if (error instanceof JobLost) return otherwise;
       throw error;

@@ -37,6 +37,10 @@ export class WorkerPool {
     this.#timeoutMs = timeoutMs;
   }
 
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
   run(job: AudioJob): Promise<AudioResult> {
     if (this.#isClosed || this.#waiting.length >= this.#mostWaiting) return Promise.reject(serviceUnavailable());
     return new Promise((resolve, reject) => {

@@ -18,6 +18,7 @@ import { acknowledged, refused } from "../resources/commands/command-settling.ts
 import { isWrittenAgain } from "../resources/commands/command-types.ts";
 import { linkReadings } from "../resources/commands/measurement-results.ts";
 import { adoptOrphans } from "../resources/commands/orphaned-commands.ts";
+import { makeOutcomeMetrics, type OutcomeMetrics } from "../resources/outbound-events/outcome-metrics.ts";
 import type { DeviceLink, DownlinkHost, DownlinkLane } from "./downlink.ts";
 import { WriterLock } from "./writer-lock.ts";
 
@@ -43,6 +44,7 @@ class CommandLane implements DownlinkLane {
   readonly #host: DownlinkHost;
   readonly #options: CommandLaneOptions;
   readonly #lock: WriterLock;
+  readonly #outcomes: OutcomeMetrics;
   readonly #stop: () => Promise<void>;
   /** Devices that are being served; true: once more. */
   readonly #serving = new Map<string, boolean>();
@@ -59,6 +61,7 @@ class CommandLane implements DownlinkLane {
     this.#host = host;
     this.#options = options;
     this.#lock = new WriterLock(host.db, host.log, host.nodeId);
+    this.#outcomes = makeOutcomeMetrics(host.metrics);
     this.#stop = repeat("commands of connected devices", sweepEveryMs, host.log, () => this.#sweep());
   }
 
@@ -154,7 +157,7 @@ class CommandLane implements DownlinkLane {
         if (!isDue) return;
         if (await this.#overdue(link, head)) continue;
       } else if (isDue) {
-        await timeOutNow(db, head, clock.now());
+        this.#outcomes.told(await timeOutNow(db, head, clock.now()));
         continue;
       } else if (await this.#deliver(link, head)) continue;
       // Somebody was faster: look again. Twice: the device is connected elsewhere, and its commands are no longer ours.
@@ -168,7 +171,7 @@ class CommandLane implements DownlinkLane {
     const { db, clock, nodeId } = this.#host;
     const frames = this.#framesOf(link, command);
     if (!frames) {
-      await settleNow(db, refused(command, clock.now(), "not_supported"), command);
+      this.#outcomes.told(await settleNow(db, refused(command, clock.now(), "not_supported"), command));
       return true;
     }
     const capability = this.#capabilityOf(link, command);
@@ -184,7 +187,7 @@ class CommandLane implements DownlinkLane {
     const { db, clock, nodeId } = this.#host;
     const frames = isWrittenAgain(command.command_type) ? this.#framesOf(link, command) : undefined;
     if (command.attempts > 1 || !frames) {
-      await timeOutNow(db, command, clock.now());
+      this.#outcomes.told(await timeOutNow(db, command, clock.now()));
       return true;
     }
     const capability = this.#capabilityOf(link, command);
@@ -205,7 +208,8 @@ class CommandLane implements DownlinkLane {
     const isWritten = await link.send(frames);
     await markSent(db, command, !isWritten, clock.now());
     if (isWritten && capability?.requires_ack === false) {
-      await settleNow(db, acknowledged(command, clock.now(), { confirmed: false }), command);
+      const acknowledgement = acknowledged(command, clock.now(), { confirmed: false });
+      this.#outcomes.told(await settleNow(db, acknowledgement, command));
     }
   }
 

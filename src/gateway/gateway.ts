@@ -140,7 +140,11 @@ class TcpGateway implements Gateway, ConnectionHost {
       if (link) for (const lane of this.#downlinks) lane.woken(link);
     };
     const nodeId = newUuid();
-    this.#sessions = new SessionRegistry({ db, clock, log, listener, nodeId, onOvertaken, onWoken });
+    const openSessions = () =>
+      [...this.#byDevice.values()].flatMap(({ track }) =>
+        track ? [{ deviceId: track.device.id, epoch: track.epoch }] : [],
+      );
+    this.#sessions = new SessionRegistry({ db, clock, log, listener, nodeId, openSessions, onOvertaken, onWoken });
     const host: DownlinkHost = {
       db,
       clock,

@@ -17,6 +17,7 @@ import {
 import type { FailureReason } from "../resources/messages/message-record.ts";
 import type { OutboundEntry } from "../resources/outbound-events/outbound-entry.ts";
 import { appendOutbound } from "../resources/outbound-events/outbound-log.ts";
+import { makeOutcomeMetrics, type OutcomeMetrics } from "../resources/outbound-events/outcome-metrics.ts";
 import type { DeviceLink, DownlinkHost, DownlinkLane } from "./downlink.ts";
 
 const answerWaitMs = 30_000;
@@ -51,12 +52,14 @@ interface LinkState {
  */
 export class MessageLane implements DownlinkLane {
   readonly #host: DownlinkHost;
+  readonly #outcomes: OutcomeMetrics;
   readonly #states = new Map<DeviceLink, LinkState>();
   readonly #tick: NodeJS.Timeout;
   readonly #stopSweep: () => Promise<void>;
 
   constructor(host: DownlinkHost) {
     this.#host = host;
+    this.#outcomes = makeOutcomeMetrics(host.metrics);
     this.#tick = setInterval(() => this.#checkTimes(), tickMs);
     this.#stopSweep = repeat("waiting messages", sweepMs, host.log, async () => {
       for (const deviceId of await listWaitingDevices(host.db, host.nodeId, host.clock.now())) {
@@ -224,12 +227,15 @@ export class MessageLane implements DownlinkLane {
     state.transfer = undefined;
   }
 
-  #move(change: (tx: Tx, now: Date) => Promise<OutboundEntry[]>): Promise<void> {
+  async #move(change: (tx: Tx, now: Date) => Promise<OutboundEntry[]>): Promise<void> {
     const { db, clock } = this.#host;
-    return db.transaction(async (tx) => {
+    const told = await db.transaction(async (tx) => {
       const now = clock.now();
-      await appendOutbound(tx, await change(tx, now), now.getTime());
+      const entries = await change(tx, now);
+      await appendOutbound(tx, entries, now.getTime());
+      return entries;
     });
+    this.#outcomes.told(told);
   }
 }
 

@@ -11,6 +11,7 @@ import {
   gatewayChannel,
   removeNode,
   renewNode,
+  reopenSessions,
   type SessionClaim,
 } from "../resources/devices/device-sessions.ts";
 
@@ -25,6 +26,8 @@ export interface SessionRegistryOptions {
   log: Logger;
   listener: Listener;
   nodeId: string;
+  /** Those of the connections that are open here. */
+  openSessions(): { deviceId: string; epoch: number }[];
   /** Another process, or a change of the device, has raised the epoch. */
   onOvertaken(deviceId: string, epoch: number): void;
   /** Something was written for a device that this process holds, or did. */
@@ -114,9 +117,15 @@ export class SessionRegistry {
     this.#ended = this.#ended.slice(ended.length);
   }
 
-  #renew(): Promise<unknown> & Promise<void> {
-    const { db, nodeId, clock } = this.#options;
-    return renewNode(db, nodeId, clock.now(), new Date(clock.nowMs() + leaseMs)).then(() => undefined);
+  /** A process that could not renew in time, as when the database was away, may have been taken for dead. */
+  async #renew(): Promise<void> {
+    const { db, nodeId, clock, openSessions } = this.#options;
+    if (await renewNode(db, nodeId, clock.now(), new Date(clock.nowMs() + leaseMs))) return;
+    const sessions = openSessions();
+    if (sessions.length === 0) return;
+    await reopenSessions(db, nodeId, sessions);
+    const open = new Set(openSessions().map(({ deviceId, epoch }) => `${deviceId} ${epoch}`));
+    for (const { deviceId, epoch } of sessions) if (!open.has(`${deviceId} ${epoch}`)) this.end(deviceId, epoch);
   }
 
   async close(): Promise<void> {

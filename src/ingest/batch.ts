@@ -1,6 +1,9 @@
 import type { Client } from "pg";
 import { copyAnd } from "../db/copy-in.ts";
+import { onClient } from "../db/database.ts";
 import { newUuid } from "../lib/ids.ts";
+import { eventTypes } from "../resources/events/event-types.ts";
+import type { OutboundEntry } from "../resources/outbound-events/outbound-entry.ts";
 import type { BatchStep, TakenPacket } from "./batch-step.ts";
 import { beginBatch, copiesOf, type FrameKeyRow, insertFrameKeys, markJumps } from "./batch-store.ts";
 import type { DeviceMemory, DeviceTrack } from "./device-memory.ts";
@@ -10,6 +13,7 @@ import { noRows } from "./ingest-rows.ts";
 import type { OrganizationRules, RuleView } from "./organization-rules.ts";
 import { outboundOf } from "./outbound-rows.ts";
 import { deviceTimeOf, frameKey, type Packet } from "./packet.ts";
+import { hasDoubt, type PastThresholds, readPast } from "./past-thresholds.ts";
 import { addPresenceEvents } from "./presence-events.ts";
 import type { RuleBook } from "./rule-book.ts";
 import { storeRules } from "./rule-step.ts";
@@ -28,6 +32,10 @@ export interface Committed {
   memories: readonly (readonly [DeviceTrack, DeviceMemory])[];
   duplicates: number;
   ruleEvaluations: number;
+  /** What became of commands and messages. */
+  outbound: readonly OutboundEntry[];
+  /** The status of each ECG recording that is over. */
+  recordings: readonly unknown[];
 }
 
 /** A newer connection holds these devices. Nothing of the batch was stored. */
@@ -45,6 +53,8 @@ export interface StoreOptions extends Omit<EvaluateOptions, "isScheduled"> {
   /** In this order. */
   steps: readonly BatchStep[];
 }
+
+const ecgType = eventTypes.ecg_recorded.number;
 
 export const makeBatch = (packets: readonly Packet[]): Batch => ({ id: newUuid(), packets, pending: undefined });
 
@@ -69,6 +79,8 @@ export async function storeBatch(
   const rules = new Map<string, OrganizationRules>();
   for (const id of organizationIds) rules.set(id, await book.upTo(id, versions.get(id) ?? 0));
   const { isNew, duplicates } = await findNew(client, batch.packets);
+  const tracks = batch.packets.map(({ track }) => track);
+  const past = await readPast(onClient(client), tracks, rules);
   const rows = noRows();
   const taken: TakenPacket[] = [];
   const evaluations = new Map<DeviceTrack, DeviceEvaluation>();
@@ -79,6 +91,7 @@ export async function storeBatch(
     if (!evaluation) {
       const view = viewOf(track, rules.get(track.device.organizationId) as OrganizationRules);
       evaluation = new DeviceEvaluation(track, rows, view, evaluateOptions);
+      endInterrupted(evaluation, view, past);
       evaluations.set(track, evaluation);
     }
     if (isNew[index]) {
@@ -105,14 +118,28 @@ export async function storeBatch(
   locking.catch(() => undefined);
   const copies = copiesOf(rows);
   const outbound = await locking;
-  batch.pending = { memories, duplicates, ruleEvaluations: count };
+  const recordings = rows.events.flatMap(({ typeNumber, data }) => (typeNumber === ecgType ? [data.status] : []));
+  batch.pending = { memories, duplicates, ruleEvaluations: count, outbound: rows.outbound, recordings };
   await copyAnd(client, [...copies, outbound.copy], [...outbound.wakeUps, "commit"].join("; "));
   return batch.pending;
 }
 
 function viewOf(track: DeviceTrack, rules: OrganizationRules): RuleView {
-  if (track.view?.version !== rules.version) track.view = rules.viewOf(track.device.id);
+  // Not that of rules which were forgotten and read again: it would keep the old ones in memory.
+  if (track.view?.version !== rules.version || track.view.of !== rules) track.view = rules.viewOf(track.device.id);
   return track.view;
+}
+
+function endInterrupted(
+  { track, rules }: DeviceEvaluation,
+  view: RuleView,
+  past: ReadonlyMap<string, PastThresholds>,
+): void {
+  if (!hasDoubt(track.memory.rules, view.of)) return;
+  const known = past.get(track.device.organizationId);
+  // Read ahead by a notification meanwhile.
+  if (known?.version !== view.version) throw new RulesMoved();
+  rules.takePast(track.device.id, known.changes);
 }
 
 /** The duplicate rule needs a device time (section 26.1, 5): packets without one are always new. */

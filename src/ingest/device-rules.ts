@@ -11,6 +11,7 @@ import {
   type ThresholdFact,
   type ThresholdState,
 } from "../rules/threshold.ts";
+import { type PastChange, withoutInterrupted } from "../rules/threshold-history.ts";
 import type { LastLocation } from "./device-memory.ts";
 import type { RuleView } from "./organization-rules.ts";
 import { isStoredAlike, type RuleMemory } from "./rule-memory.ts";
@@ -94,6 +95,18 @@ export class DeviceRules {
     this.#tools = tools;
   }
 
+  /** Before anything else, where `hasDoubt` says so: ends breaches whose rules did not apply for a while. */
+  takePast(deviceId: string, newestFirst: readonly PastChange[]): void {
+    const { of: rules, version } = this.#view;
+    const since = this.memory.thresholdsAsOf ?? version;
+    const news = newestFirst.filter((change) => change.version > since);
+    for (const [metric, known] of Object.entries(this.memory.thresholds)) {
+      const kept = withoutInterrupted(known, rules.pastBounds(deviceId, metric, news));
+      this.#moveThreshold(metric, known, kept);
+    }
+    this.memory = { ...this.memory, thresholdsAsOf: version };
+  }
+
   /** In the order of their times. */
   takeFixes(fixes: readonly RuleFix[]): void {
     for (const fix of fixes) {
@@ -163,7 +176,8 @@ export class DeviceRules {
   #moveThreshold(metric: string, known: ThresholdState | undefined, next: ThresholdState | undefined): void {
     if (next === known) return;
     const { [metric]: _, ...others } = this.memory.thresholds;
-    this.memory = { ...this.memory, thresholds: next ? { ...others, [metric]: next } : others };
+    const thresholds = next ? { ...others, [metric]: next } : others;
+    this.memory = { ...this.memory, thresholds, thresholdsAsOf: this.#view.version };
   }
 
   /** False: there is nothing to store. */

@@ -2,6 +2,7 @@ import type { Database, Tx } from "../db/database.ts";
 import type { Clock } from "../lib/clock.ts";
 import { uuidBytes, uuidV7 } from "../lib/ids.ts";
 import { durationMs, layOut, type PartSize } from "../resources/ecg/ecg-layout.ts";
+import { noOutcomes } from "../resources/outbound-events/outcome-metrics.ts";
 import { ecgEvent, type RecordedEcg } from "./ecg-event.ts";
 import { insertEvents } from "./event-store.ts";
 import type { EventRow } from "./ingest-rows.ts";
@@ -24,22 +25,23 @@ interface StalledRow extends RecordedEcg {
  * Ends recordings whose device has stopped sending, and tells so. Any number of workers may do it: a row that another one, or
  * a packet, has in hand is left to it.
  */
-export async function closeStalledRecordings(db: Database, clock: Clock): Promise<number> {
+export async function closeStalledRecordings(db: Database, clock: Clock, outcomes = noOutcomes): Promise<number> {
   for (let total = 0; ; ) {
-    const closed = await db.transaction((tx) => closeSome(tx, clock.nowMs()));
+    const { closed, told } = await db.transaction((tx) => closeSome(tx, clock.nowMs()));
+    for (const { data } of told) outcomes.recorded(data.status);
     total += closed;
     if (closed < batchSize) return total;
   }
 }
 
-async function closeSome(tx: Tx, nowMs: number): Promise<number> {
+async function closeSome(tx: Tx, nowMs: number): Promise<{ closed: number; told: EventRow[] }> {
   const stalled = await tx.many<StalledRow>`
     select r.id, r.device_id, r.organization_id, d.uid, d.name, d.deleted_at is not null as is_deleted, r.ts, r.device_ts,
       r.total, r.sampling_rate_hz, r.avg_hr, r.classification, r.quality, r.event_id
     from ecg_recordings r join devices d on d.id = r.device_id
     where r.status = 'receiving' and r.last_part_at < ${new Date(nowMs - stalledAfterMs)}
     order by r.last_part_at limit ${batchSize} for update of r skip locked`;
-  if (stalled.length === 0) return 0;
+  if (stalled.length === 0) return { closed: 0, told: [] };
   const parts = await tx.many<PartSize & { recordingId: string }>`
     select recording_id as "recordingId", lead, sequence, sample_count as "sampleCount" from ecg_parts
     where (device_id, recording_id) in (
@@ -51,7 +53,7 @@ async function closeSome(tx: Tx, nowMs: number): Promise<number> {
     if (event) events.push(event);
   }
   await insertEvents(tx, events, nowMs);
-  return stalled.length;
+  return { closed: stalled.length, told: events };
 }
 
 async function closeOne(tx: Tx, row: StalledRow, sampleCount: number, nowMs: number): Promise<EventRow | undefined> {

@@ -1,4 +1,5 @@
 import type { Metrics } from "../lib/metrics.ts";
+import { makeOutcomeMetrics } from "../resources/outbound-events/outcome-metrics.ts";
 import type { Committed } from "./batch.ts";
 
 export function makeIngestMetrics(metrics: Metrics, queue: { queuedFrames: number; queuedBytes: number }) {
@@ -22,16 +23,20 @@ export function makeIngestMetrics(metrics: Metrics, queue: { queuedFrames: numbe
     "Time of a transaction of packets.",
     [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10],
   );
+  const outcomes = makeOutcomeMetrics(metrics);
   metrics.gauge("vigil_ingest_queue_packets", "Packets that wait for their commit.", () => queue.queuedFrames);
   metrics.gauge("vigil_ingest_queue_bytes", "Memory of packets that wait, about.", () => queue.queuedBytes);
   return {
-    committed(count: number, { duplicates: resent, ruleEvaluations }: Committed, duration: number): void {
+    committed(count: number, committed: Committed, duration: number): void {
+      const { duplicates: resent, ruleEvaluations, outbound, recordings } = committed;
       packets.add({}, count);
       if (resent > 0) duplicates.add({}, resent);
       if (ruleEvaluations > 0) evaluations.add({}, ruleEvaluations);
       batches.add({});
       sizes.observe({}, count);
       seconds.observe({}, duration);
+      outcomes.told(outbound);
+      for (const status of recordings) outcomes.recorded(status);
     },
     reread: (devices: number): void => rereads.add({}, devices),
     retried: (): void => retries.add({}),

@@ -15,9 +15,11 @@ import {
 import type { FenceSource } from "../rules/device-fences.ts";
 import { FenceIndex, type IndexedFence } from "../rules/fence-index.ts";
 import { effectiveBounds, type ThresholdBounds } from "../rules/threshold.ts";
+import { type PastChange, pastBounds, targetOf } from "../rules/threshold-history.ts";
 
-/** The rules that apply to one device. Good as long as the organization's rules have the version. */
+/** The rules that apply to one device. Good as long as the organization's rules are these and have the version. */
 export interface RuleView {
+  of: OrganizationRules;
   version: number;
   fences: FenceSource;
   /** By metric; only those that have a bound. */
@@ -26,8 +28,10 @@ export interface RuleView {
 
 /** All rules of one organization, as of a version of them. */
 export class OrganizationRules {
+  readonly organizationId: string;
   version = 0;
-  readonly #organizationId: string;
+  /** The last one that was about thresholds or holders. */
+  thresholdsVersion = 0;
   readonly #index = new FenceIndex();
   readonly #thresholds = new Map<string, ThresholdRule>();
   /** The ids of thresholds by user, device, or organization. */
@@ -37,7 +41,7 @@ export class OrganizationRules {
   #empty: RuleView | undefined;
 
   constructor(organizationId: string) {
-    this.#organizationId = organizationId;
+    this.organizationId = organizationId;
   }
 
   get size(): number {
@@ -46,22 +50,23 @@ export class OrganizationRules {
 
   /** Into an empty one. The version is read first: what changes while it reads is named by a later version. */
   async load(db: Db): Promise<void> {
-    const version = await findRuleVersion(db, this.#organizationId);
+    const version = await findRuleVersion(db, this.organizationId);
     if (version > 0) {
-      for await (const rules of listFenceRules(db, this.#organizationId)) {
+      for await (const rules of listFenceRules(db, this.organizationId)) {
         this.#index.load(rules.map(toFence));
         for (const rule of rules) this.#link(rule);
         this.#raise(rules);
       }
-      for await (const rules of listThresholdRules(db, this.#organizationId)) for (const rule of rules) this.#put(rule);
-      for (const holder of await listHolders(db, this.#organizationId)) this.#hold(holder);
+      for await (const rules of listThresholdRules(db, this.organizationId)) for (const rule of rules) this.#put(rule);
+      for (const holder of await listHolders(db, this.organizationId)) this.#hold(holder);
     }
     this.version = version;
+    this.thresholdsVersion = version;
   }
 
   /** Reads what was changed again. Everything changes in one step, after the reads: a batch sees all of it or nothing. */
   async apply(db: Db, version: number, changes: readonly RuleChange[]): Promise<void> {
-    const organizationId = this.#organizationId;
+    const organizationId = this.organizationId;
     const idsOf = (kind: RuleChange["kind"]): string[] =>
       changes.filter((change) => change.kind === kind).map(({ id }) => id);
     const [fenceIds, thresholdIds, deviceIds] = [idsOf("geofence"), idsOf("threshold"), idsOf("device")];
@@ -76,6 +81,7 @@ export class OrganizationRules {
     for (const id of deviceIds) this.#holders.delete(id);
     for (const holder of [...ofDevices, ...ofUsers]) this.#hold(holder);
     this.version = version;
+    if (thresholdIds.length + deviceIds.length > 0) this.thresholdsVersion = version;
   }
 
   #applyFences(ids: readonly string[], fences: readonly FenceRule[]): void {
@@ -110,13 +116,9 @@ export class OrganizationRules {
     }
   }
 
-  #targetOf({ userId, deviceId }: ThresholdRule): string {
-    return userId ?? deviceId ?? this.#organizationId;
-  }
-
   #put(rule: ThresholdRule): void {
     this.#thresholds.set(rule.id, rule);
-    const target = this.#targetOf(rule);
+    const target = targetOf(rule, this.organizationId);
     const ids = this.#targets.get(target);
     if (ids) ids.add(rule.id);
     else this.#targets.set(target, new Set([rule.id]));
@@ -126,7 +128,7 @@ export class OrganizationRules {
     const rule = this.#thresholds.get(id);
     if (!rule) return;
     this.#thresholds.delete(id);
-    const target = this.#targetOf(rule);
+    const target = targetOf(rule, this.organizationId);
     const ids = this.#targets.get(target);
     if (ids?.delete(id) && ids.size === 0) this.#targets.delete(target);
   }
@@ -134,6 +136,24 @@ export class OrganizationRules {
   #hold(holder: Holder): void {
     const others = (this.#holders.get(holder.deviceId) ?? []).filter(({ userId }) => userId !== holder.userId);
     this.#holders.set(holder.deviceId, [...others, holder]);
+  }
+
+  /** The bounds that a metric of the device had before each of the changes. */
+  pastBounds(deviceId: string, metric: string, newestFirst: readonly PastChange[]): Iterable<ThresholdBounds> {
+    return pastBounds(
+      {
+        organizationId: this.organizationId,
+        rulesOf: (target) => this.#rulesOf(target),
+        holdersOf: (id) => (this.#holders.get(id) ?? []).map(({ userId }) => userId),
+      },
+      deviceId,
+      metric,
+      newestFirst,
+    );
+  }
+
+  #rulesOf(target: string): ThresholdRule[] {
+    return [...(this.#targets.get(target) ?? [])].map((id) => this.#thresholds.get(id) as ThresholdRule);
   }
 
   viewOf(deviceId: string): RuleView {
@@ -146,9 +166,8 @@ export class OrganizationRules {
     const holders = this.#holders.get(deviceId) ?? [];
     const revisions = holders.map(({ userId, assignedAt }) => ({ userId, revision: String(assignedAt.getTime()) }));
     const byMetric = new Map<string, ThresholdRule[]>();
-    for (const target of [this.#organizationId, deviceId, ...holders.map(({ userId }) => userId)]) {
-      for (const id of this.#targets.get(target) ?? []) {
-        const rule = this.#thresholds.get(id) as ThresholdRule;
+    for (const target of [this.organizationId, deviceId, ...holders.map(({ userId }) => userId)]) {
+      for (const rule of this.#rulesOf(target)) {
         byMetric.set(rule.metricKey, [...(byMetric.get(rule.metricKey) ?? []), rule]);
       }
     }
@@ -157,7 +176,7 @@ export class OrganizationRules {
       const effective = effectiveBounds(rules);
       if (effective.low !== null || effective.high !== null) bounds.set(metric, effective);
     }
-    return { version: this.version, fences: this.#index.of(deviceId, revisions), bounds };
+    return { of: this, version: this.version, fences: this.#index.of(deviceId, revisions), bounds };
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Database, Tx } from "../db/database.ts";
 import type { Clock } from "../lib/clock.ts";
 import { uuidBytes, uuidV7 } from "../lib/ids.ts";
+import { findDeadNodes } from "../resources/commands/orphaned-commands.ts";
 import type { LastLocation } from "./device-memory.ts";
 import { insertEvents, shownName } from "./event-store.ts";
 import { presenceEvent } from "./presence-events.ts";
@@ -13,7 +14,8 @@ interface SilentDevice {
   uid: string;
   name: string;
   is_deleted: boolean;
-  is_connected: boolean;
+  /** Of the process that has an open connection of the device, as far as its session says. */
+  node_id: string | null;
   last_seen_at: Date;
   status_changed_at: Date | null;
   last_location: LastLocation | null;
@@ -37,8 +39,8 @@ async function sweepSome(tx: Tx, now: Date, offlineAfterSeconds: number): Promis
   const seenBefore = new Date(now.getTime() - offlineAfterSeconds * 1000);
   const silent = await tx.many<SilentDevice>`
     select d.id, d.organization_id, d.uid, d.name, d.deleted_at is not null as is_deleted,
-      coalesce(c.disconnected_at is null and c.device_id is not null, false) as is_connected,
-      s.last_seen_at, s.status_changed_at, s.last_location
+      case when c.disconnected_at is null then c.node_id end as node_id, s.last_seen_at, s.status_changed_at,
+      s.last_location
     from device_state s
     join devices d on d.id = s.device_id
     left join device_sessions c on c.device_id = s.device_id
@@ -50,12 +52,18 @@ async function sweepSome(tx: Tx, now: Date, offlineAfterSeconds: number): Promis
     update device_state set is_online = false, was_online = true, previous_change_at = status_changed_at,
       status_changed_at = greatest(${now}, status_changed_at + interval '1 ms')
     where device_id = any(${silent.map(({ id }) => id)}::uuid[])`;
-  const events = silent.filter((device) => !device.is_deleted).map((device) => offlineEvent(device, now.getTime()));
+  const dead = await findDeadNodes(tx, [...new Set(silent.flatMap(({ node_id }) => node_id ?? []))]);
+  const events = silent
+    .filter((device) => !device.is_deleted)
+    .map((device) => {
+      const isConnected = device.node_id !== null && !dead.has(device.node_id);
+      return offlineEvent(device, isConnected ? "silence" : "socket_closed", now.getTime());
+    });
   await insertEvents(tx, events, now.getTime());
   return silent.length;
 }
 
-function offlineEvent(device: SilentDevice, nowMs: number) {
+function offlineEvent(device: SilentDevice, reason: "silence" | "socket_closed", nowMs: number) {
   const { id, organization_id: organizationId, uid, name } = device;
   const previousMs = device.status_changed_at?.getTime() ?? null;
   const atMs = previousMs === null ? nowMs : Math.max(nowMs, previousMs + 1);
@@ -66,7 +74,7 @@ function offlineEvent(device: SilentDevice, nowMs: number) {
       organizationIdBytes: uuidBytes(organizationId),
     },
     name: shownName(name, uid),
-    reason: device.is_connected ? "silence" : "socket_closed",
+    reason,
     atMs,
     lastSeenMs: device.last_seen_at.getTime(),
     previousMs,

@@ -16,12 +16,15 @@ export interface RuleBookOptions {
 
 /**
  * The rules of this process: those of an organization are read when one of its devices is first heard of, and then what has
- * changed. A notification makes it read ahead; whoever evaluates names the version that counts, and waits for it.
+ * changed. A notification makes it read ahead; whoever evaluates names the version that counts, and waits for it. Those that
+ * nobody evaluates any more are forgotten.
  */
 export class RuleBook {
   readonly isScheduled: ScheduleCheck = makeScheduleCheck();
   readonly #db: Database;
   readonly #known = new Map<string, OrganizationRules>();
+  /** Organizations whose rules were asked for since the last call of `forgetUnused`. */
+  #used = new Set<string>();
   readonly #reading = new Map<string, Promise<OrganizationRules>>();
   readonly #countRead: (labels: { kind: string }) => void;
 
@@ -42,10 +45,22 @@ export class RuleBook {
 
   /** The rules as of this version or a later one. */
   async upTo(organizationId: string, version: number): Promise<OrganizationRules> {
+    this.#used.add(organizationId);
     for (let rules = this.#known.get(organizationId); ; ) {
       if (rules && rules.version >= version) return rules;
       rules = await this.#read(organizationId);
     }
+  }
+
+  /**
+   * Drops the rules of organizations that had no packet and no timer since the last call: whoever needs them again reads them.
+   * An attempt that still has the old ones finds at its commit whether they are those that count.
+   */
+  forgetUnused(): void {
+    for (const organizationId of this.#known.keys()) {
+      if (!this.#used.has(organizationId) && !this.#reading.has(organizationId)) this.#known.delete(organizationId);
+    }
+    this.#used = new Set();
   }
 
   /** One read at a time; who comes while it runs may need another. */

@@ -7,6 +7,8 @@ export interface RuleMemory {
   fences: DeviceFences;
   /** By metric. */
   thresholds: Readonly<Record<string, ThresholdState>>;
+  /** Under this version of the rules every open breach was that of a rule that counted; null: there was none yet. */
+  thresholdsAsOf: number | null;
   isBatteryLow: boolean;
 }
 
@@ -14,12 +16,13 @@ export interface RuleMemory {
 export interface StoredRules {
   fences?: Record<string, FenceState>;
   thresholds?: Record<string, ThresholdState>;
+  thresholds_as_of?: number | null;
   heard?: Heard[];
   is_battery_low?: boolean;
 }
 
 /** Shared by all devices that no rule knows yet: there may be many. */
-export const noMemory: RuleMemory = { fences: noFences, thresholds: {}, isBatteryLow: false };
+export const noMemory: RuleMemory = { fences: noFences, thresholds: {}, thresholdsAsOf: null, isBatteryLow: false };
 
 export const memoryOf = (stored: StoredRules | null, last: DeviceFences["last"]): RuleMemory =>
   stored === null && last === null
@@ -27,12 +30,13 @@ export const memoryOf = (stored: StoredRules | null, last: DeviceFences["last"])
     : {
         fences: { last, heard: stored?.heard ?? noFences.heard, states: stored?.fences ?? noFences.states },
         thresholds: stored?.thresholds ?? noMemory.thresholds,
+        thresholdsAsOf: stored?.thresholds_as_of ?? null,
         isBatteryLow: stored?.is_battery_low ?? false,
       };
 
-export const toStored = ({ fences, thresholds, isBatteryLow }: RuleMemory): StoredRules => ({
+export const toStored = ({ fences, thresholds, thresholdsAsOf, isBatteryLow }: RuleMemory): StoredRules => ({
   ...(Object.keys(fences.states).length > 0 ? { fences: { ...fences.states } } : {}),
-  ...(Object.keys(thresholds).length > 0 ? { thresholds: { ...thresholds } } : {}),
+  ...(Object.keys(thresholds).length > 0 ? { thresholds: { ...thresholds }, thresholds_as_of: thresholdsAsOf } : {}),
   ...(fences.heard.length > 0 ? { heard: [...fences.heard] } : {}),
   ...(isBatteryLow ? { is_battery_low: true } : {}),
 });

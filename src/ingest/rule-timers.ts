@@ -3,12 +3,13 @@ import { joinSql, type Sql, sql } from "../db/sql.ts";
 import type { Clock } from "../lib/clock.ts";
 import { uuidBytes, uuidV7 } from "../lib/ids.ts";
 import { listHoldersOfUsers } from "../resources/rule-versions/holder-store.ts";
-import { findRuleChanges, type RuleChange } from "../resources/rule-versions/rule-version.ts";
+import { findRuleChanges, listThresholdChanges, type RuleChange } from "../resources/rule-versions/rule-version.ts";
 import { listThresholdTargets } from "../resources/thresholds/threshold-rules-store.ts";
 import type { LastLocation } from "./device-memory.ts";
 import { DeviceRules } from "./device-rules.ts";
 import { insertEvents, shownName } from "./event-store.ts";
 import type { EventRow } from "./ingest-rows.ts";
+import { hasDoubt } from "./past-thresholds.ts";
 import type { RuleBook } from "./rule-book.ts";
 import { ruleEvent } from "./rule-events.ts";
 import { memoryOf, type StoredRules } from "./rule-memory.ts";
@@ -66,6 +67,11 @@ async function runDue(tx: Tx, ids: readonly string[], now: Date, book: RuleBook)
     const ofOrganization = await book.upTo(organizationId, versions.get(organizationId) ?? 0);
     const tools = { isScheduled: book.isScheduled, newEventId: uuidV7 };
     const rules = new DeviceRules(memoryOf(state, null), ofOrganization.viewOf(device.id), tools);
+    if (hasDoubt(rules.memory, ofOrganization)) {
+      const since = rules.memory.thresholdsAsOf ?? ofOrganization.version;
+      const changes = await listThresholdChanges(tx, organizationId, since, ofOrganization.version);
+      rules.takePast(device.id, changes);
+    }
     rules.takeTime(nowMs, contextOf(device));
     const { memory, dueMs, hasMoved } = rules;
     moved.push({ deviceId: device.id, organizationId, rules: memory, dueMs, hasMoved });
@@ -107,8 +113,7 @@ export async function eventsOf(tx: Tx, device: LockedDevice, { facts }: DeviceRu
 
 /**
  * Looks again at the states of devices whose rules have changed: a stay that was not watched for may be due by now, and a breach
- * ends when its rule does not apply, also if it does again before the next reading. What the rules say is settled by the timers;
- * here they only become due.
+ * whose rule does not apply is over. What the rules say is settled by the timers; here they only become due.
  */
 export async function planChangedRules({ db, clock }: RuleTimerParts): Promise<void> {
   const behind = await db.many<{ organization_id: string; version: number; planned: number }>`

@@ -21,8 +21,15 @@ interface Metric {
 
 export class Metrics {
   readonly #metrics: Metric[] = [];
+  readonly #counters = new Map<string, Counter>();
+  readonly #histograms = new Map<string, Histogram>();
 
+  /** The one of this name: several parts may count the same. */
   counter(name: string, help: string): Counter {
+    return entryOf(this.#counters, name, () => this.#newCounter(name, help));
+  }
+
+  #newCounter(name: string, help: string): Counter {
     const series = new Map<string, { value: number }>();
     const lines = (): string[] => [...series].map(([labels, { value }]) => `${name}${labels} ${value}`);
     this.#metrics.push({ name, help, type: "counter", lines });
@@ -46,6 +53,10 @@ export class Metrics {
   }
 
   histogram(name: string, help: string, bounds: readonly number[]): Histogram {
+    return entryOf(this.#histograms, name, () => this.#newHistogram(name, help, bounds));
+  }
+
+  #newHistogram(name: string, help: string, bounds: readonly number[]): Histogram {
     interface Series {
       labels: Labels;
       /** How many fell into each bucket alone; the last one has no upper bound. */

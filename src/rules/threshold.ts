@@ -188,10 +188,10 @@ function report(
 
 const nothing: ThresholdState = { low: null, high: null, lastEventMs: {} };
 
-const isNothing = ({ low, high, lastEventMs }: ThresholdState): boolean =>
+export const isNothing = ({ low, high, lastEventMs }: ThresholdState): boolean =>
   low === null && high === null && Object.keys(lastEventMs).length === 0;
 
-const isOf = ({ ruleId, revision }: Breach, rule: ThresholdRule | null): boolean =>
+export const isOf = ({ ruleId, revision }: Breach, rule: ThresholdRule | null): boolean =>
   rule !== null && rule.id === ruleId && rule.revision === revision;
 
 const isBeyond = (rule: ThresholdRule | null, bound: "low" | "high", value: number): boolean => {

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
@@ -170,5 +170,19 @@ describe("the documents", () => {
     const read = new Set([...source.matchAll(/"((?:VIGIL_[A-Z_]+)|DATABASE_URL)"/g)].map((match) => match[1]));
     const listed = [...text.matchAll(/^\| `((?:VIGIL_[A-Z_]+)|DATABASE_URL)` \|/gm)].map((match) => match[1]);
     expect(listed.toSorted()).toEqual([...read].toSorted());
+  });
+
+  it("list every metric, and no other", async () => {
+    const text = await documented("operators/monitoring.md");
+    const listed = [...text.matchAll(/^\| `((?:vigil|process)_[a-z_]+)` \| (counter|gauge|histogram) \|/gm)];
+    const made = new Map<string, string>();
+    for (const file of await readdir(join(root, "src"), { recursive: true })) {
+      if (!file.endsWith(".ts")) continue;
+      const source = await readFile(join(root, "src", file), "utf8");
+      for (const [, kind, name] of source.matchAll(/\.(counter|gauge|histogram)\(\s*"([a-z_]+)"/g)) {
+        made.set(name as string, kind as string);
+      }
+    }
+    expect(listed.map(([, name, kind]) => [name, kind]).toSorted()).toEqual([...made].toSorted());
   });
 });

@@ -11,6 +11,7 @@ import {
   findRuleChanges,
   findRuleVersion,
   keptChanges,
+  listThresholdChanges,
   type RuleChange,
   touchRules,
 } from "../../src/resources/rule-versions/rule-version.ts";
@@ -103,6 +104,34 @@ describe("what the rules of an organization are", () => {
     expect(await told(() => call("DELETE", `auth/users/${viewer.id}/`))).toEqual([]);
     expect(await told(() => call("DELETE", `${path}/`))).toEqual(device);
     expect(await told(() => register(api, token, uid))).toEqual(device);
+  });
+
+  it("is logged with what applied before, of thresholds and of holders", async () => {
+    const { uid, id: deviceId } = await makeDevice(api, organization);
+    const { id: userId } = await makeMember(api, organization);
+    const since = await findRuleVersion(api.db, organization.id);
+    const id = await makeThreshold(api, token, { scope: 15, device: uid, high: 120 });
+    for (const is_active of [false, true]) await call("PATCH", `alert-thresholds/${id}/`, { is_active });
+    await call("DELETE", `alert-thresholds/${id}/`);
+    for (const way of ["assign", "unassign", "assign"]) {
+      await call("POST", `devices/${uid}/${way}/`, { user_id: userId });
+    }
+    await call("DELETE", `auth/users/${userId}/`);
+    const upTo = await findRuleVersion(api.db, organization.id);
+    expect(upTo).toBe(since + 8);
+    const changes = (await listThresholdChanges(api.db, organization.id, since, upTo)).reverse();
+    expect(changes.map((change) => change.version - since)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    const held = { kind: "device", id: deviceId };
+    expect(changes).toMatchObject([
+      { kind: "threshold", id, before: null },
+      { kind: "threshold", id, before: { id, deviceId, high: 120, revision: 1 } },
+      { kind: "threshold", id, before: null },
+      { kind: "threshold", id, before: { id, deviceId, high: 120, revision: 3 } },
+      { ...held, before: { userId, isHolder: false } },
+      { ...held, before: { userId, isHolder: true } },
+      { ...held, before: { userId, isHolder: false } },
+      { ...held, before: { userId, isHolder: true } },
+    ]);
   });
 
   it("is told when the organization changes", async () => {

@@ -6,6 +6,7 @@ import { partitionedTables } from "../../src/partitioned-tables.ts";
 import { loadCatalog } from "../../src/resources/catalog/catalog.ts";
 import { makeCommandSweep } from "../../src/resources/commands/command-sweep.ts";
 import { resendTimezones } from "../../src/resources/commands/timezone-resend.ts";
+import { removeDeadNodes } from "../../src/resources/devices/device-sessions.ts";
 import { type CommandWorld, iwDevice, openCommandWorld, serialIn } from "../support/command-world.ts";
 
 /** More than one process on one database, processes that are gone, and work that waits for months. */
@@ -104,6 +105,26 @@ test("a wake-up that is lost is made up for", async () => {
       ${new Date(clock.nowMs() + 86_400_000)}, ${new Date(clock.nowMs() + 86_400_000)}
     from devices d where d.uid = ${uid}`;
   await device.until("IWBP18");
+  await gateway.close();
+});
+
+test("a process that was taken for dead while it could not say that it lives serves its devices again", async () => {
+  const gateway = await world.openGateway();
+  const [uid, gone] = [await world.device(), await world.device()];
+  const [device, other] = [await iwDevice(gateway, uid), await iwDevice(gateway, gone)];
+  await other.close();
+  const { db } = world.api;
+  await db.run`update gateway_nodes set lease_until = ${new Date(clock.nowMs() - 1)}`;
+  await removeDeadNodes(db, clock.now());
+  await world.command(uid, "restart");
+  const open = () =>
+    db.many<{ uid: string }>`
+      select d.uid from device_sessions s join devices d on d.id = s.device_id
+      where s.disconnected_at is null and d.uid = any(${[uid, gone]})`;
+  // By its next heartbeat.
+  await vi.waitUntil(async () => (await open()).length > 0, { timeout: 15_000, interval: 50 });
+  await device.until("IWBP18");
+  expect(await open()).toEqual([{ uid }]);
   await gateway.close();
 });
 

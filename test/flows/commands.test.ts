@@ -150,10 +150,11 @@ describe("refusals", () => {
   test("an echo of another mode, or none at all", async () => {
     const uid = await world.device();
     const device = await iwDevice(gateway, uid);
+    let written = 0;
     const set = async (mode: string): Promise<[string, string]> => {
       const id = await world.command(uid, "set_working_mode", { mode });
       await world.until(uid, id, "sent");
-      return [id, serialIn(device.frames.at(-1) ?? "")];
+      return [id, serialIn(await device.until("IWBP33", ++written))];
     };
     const [other, first] = await set("normal");
     device.write(`IWAP33,${first},2#`);

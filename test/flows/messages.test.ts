@@ -251,7 +251,7 @@ describe("messages to devices", () => {
     const asked: unknown[] = [];
     const worker = world.speech(async (...request) => {
       asked.push(request);
-      return { amr: fixture("voice.amr"), durationMs: 3020 };
+      return { kind: "spoken", amr: fixture("voice.amr"), durationMs: 3020 };
     });
     const message = await world.untilStatus(uid, spoken, "delivered");
     await world.untilStatus(uid, later, "delivered");
@@ -277,11 +277,11 @@ describe("messages to devices", () => {
 
   it("fails a text that could not be spoken three times", async () => {
     const uid = await world.device();
-    const id = await world.sendTts(uid, "…");
+    const id = await world.sendTts(uid, "Time for your pills");
     let attempts = 0;
     const worker = world.speech(async () => {
       attempts++;
-      throw new Error("nothing to say");
+      throw new Error("the speech program ended with 1");
     });
     const allTried = (): boolean => {
       clock.advanceMs(1000);
@@ -296,5 +296,23 @@ describe("messages to devices", () => {
       changes: { device_delivery_status: ["processing", "failed"], failure_reason: [null, "tts_failed"] },
     });
     expect(await typesOf(uid)).toEqual(["message.failed"]);
+  });
+
+  it("fails a text that nobody can speak at once, and sends what waits behind it", async () => {
+    const uid = await world.device();
+    const watch = await openIwWatch(port, uid);
+    const unspeakable = await world.sendTts(uid, "...");
+    const later = await world.sendText(uid, "later");
+    let attempts = 0;
+    const worker = world.speech(async () => {
+      attempts++;
+      return { kind: "unspeakable" };
+    });
+    await world.untilStatus(uid, later, "delivered");
+    await worker.close();
+    const failed = await world.message(uid, unspeakable);
+    expect([failed.device_delivery_status, failed.failure_reason, attempts]).toEqual(["failed", "tts_failed", 1]);
+    expect(await typesOf(uid)).toEqual(["message.failed", "message.sent", "message.delivered"]);
+    await watch.close();
   });
 });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { TrackerMessage } from "../../src/codecs/tracker-message.ts";
 import { sweepSilentDevices } from "../../src/ingest/presence.ts";
 import { makeManualClock } from "../../src/lib/clock.ts";
+import { newUuid } from "../../src/lib/ids.ts";
 import { imeis } from "../support/devices.ts";
 import {
   connectDevice,
@@ -51,6 +52,25 @@ test("makes one event when a device comes online, and none with its next packets
       location: null,
     },
   ]);
+});
+
+test("names the closed socket when the process that held it has died, before its lease is over", async () => {
+  const dying = await world.open();
+  const uid = nextImei();
+  const id = await world.addDevice(uid);
+  const tracker = await dying.tracker(uid);
+  tracker.send(1);
+  await tracker.until("ok 1");
+  // What a killed process leaves: the session is open, and nobody holds its lock.
+  const deadId = newUuid();
+  await world.db.run`
+    insert into gateway_nodes (id, started_at, lease_until)
+    values (${deadId}, ${clock.now()}, ${new Date(clock.nowMs() + 900_000)})`;
+  await world.db.run`update device_sessions set node_id = ${deadId} where device_id = ${id}`;
+  clock.advanceMs(601_000);
+  await sweepSilentDevices(world.db, clock, 600);
+  expect((await presence(id)).at(-1)).toMatchObject({ event_type: 70, data: { reason: "socket_closed" } });
+  await dying.close();
 });
 
 test.each([

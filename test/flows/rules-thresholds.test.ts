@@ -170,6 +170,73 @@ test("ends a breach without a word when its rule does not apply for a while, tho
   await rules.deleteThreshold(ruleId);
 });
 
+test("ends a breach when its rule did not apply, however briefly, and no other", async () => {
+  const [one, other, third] = [await person(), await person(), await person()];
+  const userId = await rules.addUser();
+  const ruleId = await rules.addThreshold({ metric: "sbp", high: 150 });
+  await rules.addThreshold({ metric: "sbp", high: 150, userId, overrideMode: 30 });
+  const ofDevice = { metric: "sbp", deviceId: one.id };
+  const briefly: Record<string, () => Promise<void>> = {
+    "a Disable": async () =>
+      rules.deleteThreshold(await rules.addThreshold({ ...ofDevice, high: 150, overrideMode: 30 })),
+    "a Replace of other bounds": async () =>
+      rules.deleteThreshold(await rules.addThreshold({ ...ofDevice, high: 170 })),
+    "a tighter Merge": async () =>
+      rules.deleteThreshold(await rules.addThreshold({ ...ofDevice, high: 140, overrideMode: 20 })),
+    "a Replace that was retargeted": async () => {
+      const id = await rules.addThreshold({ ...ofDevice, high: 170 });
+      await rules.retargetThreshold(id, third.id);
+      await rules.deleteThreshold(id);
+    },
+    "an assignment": async () => {
+      await rules.assign(userId, one.id);
+      await rules.unassign(userId, one.id);
+    },
+    "the rule itself, off and on": () => rules.switchThreshold(ruleId),
+  };
+  const harmless = async (): Promise<void> => {
+    await rules.deleteThreshold(await rules.addThreshold({ ...ofDevice, high: 180, overrideMode: 20 }));
+    await rules.deleteThreshold(await rules.addThreshold({ ...ofDevice, metric: "temp", high: 38, overrideMode: 30 }));
+    const another = await rules.addUser();
+    await rules.assign(another, one.id);
+    await rules.unassign(another, one.id);
+  };
+  for (const withTimers of [false, true]) {
+    for (const [name, interrupt] of Object.entries(briefly)) {
+      const before = [(await one.messages()).length, (await other.messages()).length];
+      clock.advanceMs(1000);
+      for (const watch of [one, other]) await watch.has({ sbp: 160 });
+      await harmless();
+      await interrupt();
+      if (withTimers) await rules.runTimers();
+      await harmless();
+      clock.advanceMs(1000);
+      for (const watch of [one, other]) await watch.has({ sbp: 120 });
+      const after = [(await one.messages()).slice(before[0]), (await other.messages()).slice(before[1])];
+      const [began, ended] = ["sbp 160 above 150", "sbp 120 back in range"];
+      const isOwn = name.startsWith("the rule itself");
+      expect([name, ...after]).toEqual([name, [began], isOwn ? [began] : [began, ended]]);
+    }
+  }
+  await rules.deleteThreshold(ruleId);
+});
+
+test("an interruption is found by whoever takes the device over, after the rules were forgotten too", async () => {
+  const one = await person();
+  const ruleId = await rules.addThreshold({ metric: "sbp", high: 150 });
+  await one.has({ sbp: 160 });
+  const disableId = await rules.addThreshold({ metric: "sbp", deviceId: one.id, high: 150, overrideMode: 30 });
+  await rules.deleteThreshold(disableId);
+  const next = await world.open();
+  const tracker = await next.tracker(one.uid);
+  tracker.send(++packets, [vitals({ sbp: 120 })]);
+  await tracker.until(`ok ${packets}`);
+  expect(await one.messages()).toEqual(["sbp 160 above 150"]);
+  expect(await rules.stateOf(one.id)).toMatchObject({ state: { thresholds: { sbp: { high: null } } } });
+  await next.close();
+  await rules.deleteThreshold(ruleId);
+});
+
 test("makes nothing of readings that come more than a quarter of an hour late", async () => {
   const one = await person();
   await rules.addThreshold({ deviceId: one.id, high: 120 });

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { VoiceService } from "../../src/audio/voice-service.ts";
+import { writeWav } from "../../src/audio/wav-file.ts";
 import { readAmrFrames } from "../../src/lib/amr-frames.ts";
 import { fixture, floatWavFile, loudness, wavFile } from "../support/voice-samples.ts";
 import { wavSamples } from "../support/voice-upload.ts";
@@ -21,6 +22,7 @@ describe("the voice service", () => {
     "speaks 500 characters of %s within 30 seconds, to be heard",
     async (language, text) => {
       const spoken = await service.speak(text.repeat(10).slice(0, 500), { language, voice: "default" }, form);
+      if (spoken.kind !== "spoken") throw new Error(spoken.kind);
       expect(spoken.durationMs).toBeGreaterThan(10_000);
       expect(spoken.durationMs).toBeLessThanOrEqual(30_000);
       const samples = wavSamples((await service.toWav(spoken.amr)) as Buffer);
@@ -34,15 +36,39 @@ describe("the voice service", () => {
   );
 
   it("reads marks in a text as nothing, and says no more than fits", async () => {
-    const speak = (text: string) => service.speak(text, { language: "en", voice: "default" }, form);
-    const plain = await speak("Hello there");
-    const marked = await speak('Hello <break time="9s"/> there');
-    expect(marked.durationMs).toBeLessThan(plain.durationMs + 6000);
+    const english = { language: "en", voice: "default" };
+    const timeOf = async (text: string): Promise<number> => {
+      const spoken = await service.speak(text, english, form);
+      return spoken.kind === "spoken" ? spoken.durationMs : Number.NaN;
+    };
+    expect(await timeOf('Hello <break time="9s"/> there')).toBeLessThan((await timeOf("Hello there")) + 6000);
     const hasty = { ...form, maxDurationMs: 1000 };
-    const long = service.speak("98765 43210", { language: "en", voice: "default" }, hasty);
-    await expect(long).rejects.toThrow("in time");
-    await expect(speak(" ")).rejects.toThrow("nothing to say");
+    expect(await service.speak("98765 43210", english, hasty)).toEqual({ kind: "unspeakable" });
+    for (const text of [" ", "...", "?!", "—"]) {
+      expect(await service.speak(text, english, form)).toEqual({ kind: "unspeakable" });
+    }
     await expect(service.speak("x", { language: "xx-none", voice: "default" }, form)).rejects.toThrow("voice");
+  });
+
+  it("takes nothing, silence and too much of a program as a text that cannot be spoken", async () => {
+    const english = { language: "en", voice: "default" };
+    const silence = writeWav({ samples: new Float32Array(8000), rate: 8000 });
+    // It says the text that it is to say.
+    const program = "process.stdout.write(Buffer.from(require('node:fs').readFileSync(0, 'utf8'), 'base64'))";
+    const other = new VoiceService({ kind: "command", argv: [process.execPath, "-e", program] });
+    const speakAs = async (file: Buffer, maxDurationMs = 30_000): Promise<string> => {
+      const spoken = other.speak(file.toString("base64"), english, { ...form, maxDurationMs });
+      return spoken.then(
+        ({ kind }) => kind,
+        (error: Error) => error.message,
+      );
+    };
+    expect(await speakAs(fixture("voice.amr"))).toBe("spoken");
+    expect(await speakAs(fixture("voice.amr"), 1000)).toBe("unspeakable");
+    expect(await speakAs(Buffer.alloc(0))).toBe("unspeakable");
+    expect(await speakAs(silence)).toBe("unspeakable");
+    expect(await speakAs(Buffer.from("no sound"))).toBe("the spoken text is not_audio");
+    await other.close();
   });
 
   it("keeps an AMR file as it is, but for a model that takes a lower rate", async () => {

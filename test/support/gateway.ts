@@ -43,6 +43,7 @@ export interface GatewayWorldOptions {
 
 export interface TestGateway extends Gateway {
   metrics: Metrics;
+  rules: RuleBook;
   tracker(login?: string): Promise<Tracker>;
   /** The value of a metric, by the beginning of its line. */
   metric(line: string): number;
@@ -80,6 +81,7 @@ export async function openGatewayWorld(clock: Clock = makeClock()): Promise<Gate
         : db;
       const listener = new Listener(own, log);
       const metrics = new Metrics();
+      const rules = new RuleBook({ db: own, listener, log, metrics });
       const gateway = await startGateway({
         db: own,
         clock: options.clock ?? clock,
@@ -87,7 +89,7 @@ export async function openGatewayWorld(clock: Clock = makeClock()): Promise<Gate
         metrics,
         listener,
         catalog: options.catalog ?? loadCatalog(),
-        rules: new RuleBook({ db: own, listener, log, metrics }),
+        rules,
         codecs: options.codecs ?? [testCodec()],
         host: "127.0.0.1",
         port: 0,
@@ -112,6 +114,7 @@ export async function openGatewayWorld(clock: Clock = makeClock()): Promise<Gate
         ports: gateway.ports,
         close,
         metrics,
+        rules,
         tracker: (login) => openTracker(port, login),
         metric: (name) => metricOf(metrics, name),
       };

@@ -146,6 +146,7 @@ const ANSWERS: Row[] = [
   ["an accepted command", "A", "IWAP16,700001#", [answer("AP16", "700001")], []],
   ["a late answer", "A", "IWAPXL,123456#", [answer("APXL", "123456")], []],
   ["the mode in an answer", "A", "IWAP33,700001,2#", [answer("AP33", "700001", ["2"])], []],
+  ["a padded mode in an answer", "A", "IWAP33,700001,02#", [answer("AP33", "700001", ["2"])], []],
   ["an answer of a TRV unit", "A", "TRVAP18,700001#", [answer("AP18", "700001")], []],
   ["a temperature code with a serial", "B", "IWAP50,700001,1#", [answer("AP50", "700001", ["1"])], []],
   ["a code of a command without serial", "B", "IWAPOX,ok#", [answer("APOX", null, ["ok"])], []],

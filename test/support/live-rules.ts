@@ -1,4 +1,5 @@
 import { Listener } from "../../src/db/listener.ts";
+import { type Sql, sql } from "../../src/db/sql.ts";
 import { fencesOfLocated } from "../../src/ingest/located-rules.ts";
 import { RuleBook } from "../../src/ingest/rule-book.ts";
 import { planChangedRules, runRuleTimers } from "../../src/ingest/rule-timers.ts";
@@ -7,6 +8,7 @@ import { makeLogger } from "../../src/lib/logger.ts";
 import { Metrics } from "../../src/lib/metrics.ts";
 import { insertLocated } from "../../src/resources/locations/place-store.ts";
 import { touchRules } from "../../src/resources/rule-versions/rule-version.ts";
+import { listThresholdRulesById } from "../../src/resources/thresholds/threshold-rules-store.ts";
 import type { GatewayWorld } from "./gateway.ts";
 
 export interface FenceFields {
@@ -46,6 +48,12 @@ export function rulesOf(world: GatewayWorld) {
     rules: new RuleBook({ db, listener: new Listener(db, log), log, metrics: new Metrics() }),
   });
   const own = parts();
+  const changeThreshold = (id: string, change: Sql): Promise<void> =>
+    db.transaction(async (tx) => {
+      const [before = null] = await listThresholdRulesById(tx, organizationId, [id]);
+      await tx.run(sql`update alert_thresholds set ${change}, revision = revision + 1 where id = ${id}`);
+      await touchRules(tx, organizationId, { kind: "threshold", id, before });
+    });
 
   return {
     addFence: async (fields: FenceFields = {}): Promise<string> => {
@@ -97,15 +105,17 @@ export function rulesOf(world: GatewayWorld) {
             ${fields.metric ?? "hr"}, ${fields.low ?? null}, ${fields.high ?? null}, ${fields.severity ?? 20},
             ${fields.overrideMode ?? 10}, true, ${fields.minDurationSeconds ?? 0}, ${fields.clearMargin ?? 0},
             ${fields.cooldownSeconds ?? 0}, 1, ${clock.now()}, ${clock.now()})`;
-        await touchRules(tx, organizationId, { kind: "threshold", id });
+        await touchRules(tx, organizationId, { kind: "threshold", id, before: null });
       });
       return id;
     },
-    deleteThreshold: (id: string) =>
-      db.transaction(async (tx) => {
-        await tx.run`update alert_thresholds set deleted_at = ${clock.now()} where id = ${id}`;
-        await touchRules(tx, organizationId, { kind: "threshold", id });
-      }),
+    deleteThreshold: (id: string) => changeThreshold(id, sql`deleted_at = ${clock.now()}`),
+    retargetThreshold: (id: string, deviceId: string) => changeThreshold(id, sql`device_id = ${deviceId}`),
+    /** Off and on again. */
+    switchThreshold: async (id: string): Promise<void> => {
+      await changeThreshold(id, sql`is_active = false`);
+      await changeThreshold(id, sql`is_active = true`);
+    },
     /** A user of the organization; returns the id. */
     addUser: async (): Promise<string> => {
       const id = newUuid();
@@ -117,14 +127,14 @@ export function rulesOf(world: GatewayWorld) {
         await tx.run`
           insert into assignments (id, organization_id, device_id, user_id, role, is_active, source, search, assigned_at)
           values (${newUuid()}, ${organizationId}, ${deviceId}, ${userId}, 20, true, 'assign', '', ${clock.now()})`;
-        await touchRules(tx, organizationId, { kind: "device", id: deviceId });
+        await touchRules(tx, organizationId, { kind: "device", id: deviceId, before: { userId, isHolder: false } });
       }),
     unassign: (userId: string, deviceId: string) =>
       db.transaction(async (tx) => {
         await tx.run`
           update assignments set is_active = false, unassigned_at = ${clock.now()}
           where user_id = ${userId} and device_id = ${deviceId}`;
-        await touchRules(tx, organizationId, { kind: "device", id: deviceId });
+        await touchRules(tx, organizationId, { kind: "device", id: deviceId, before: { userId, isHolder: true } });
       }),
     /** What a worker does when it wakes up. */
     runTimers: async (): Promise<void> => {

@@ -50,6 +50,8 @@ export function readAnswer({ code, fields }: IwFrame): CommandAnswer {
   }
   const [first = "", ...rest] = all;
   const hasSerial = /^\d{1,10}$/.test(first);
+  // A mode is a number: firmware that pads it means the same one.
+  if (code === "AP33" && /^0+\d/.test(rest[0] ?? "")) rest[0] = String(Number(rest[0]));
   return {
     kind: "command_answer",
     word: code,

@@ -126,7 +126,8 @@ export async function assignUser(
   if (input.role === "owner" && (await hasActiveOwner(tx, organizationId, deviceId))) throw ownerExists();
   const { role, source } = input;
   const assignment = await createAssignment(tx, organizationId, { device, member, role, source }, actor, now);
-  await touchRules(tx, organizationId, { kind: "device", id: deviceId });
+  const before = { userId: input.userId, isHolder: false };
+  await touchRules(tx, organizationId, { kind: "device", id: deviceId, before });
   return assignment;
 }
 
@@ -154,7 +155,10 @@ export async function unassignUser(
   );
   if (!closed) throw assignmentNotFound();
   const assignment = await getAssignment(tx, organizationId, closed.id);
-  if (isHolder(closed)) await touchRules(tx, organizationId, { kind: "device", id: closed.device_id });
+  if (isHolder(closed)) {
+    const before = { userId: target.userId, isHolder: true };
+    await touchRules(tx, organizationId, { kind: "device", id: closed.device_id, before });
+  }
   return assignment;
 }
 

@@ -1,5 +1,6 @@
 import type { Database, Db } from "../../db/database.ts";
 import { sql } from "../../db/sql.ts";
+import type { OutboundEntry } from "../outbound-events/outbound-entry.ts";
 import { appendOutbound } from "../outbound-events/outbound-log.ts";
 import { type CommandRow, commandColumns, commandTables, isInFlight, isOpen } from "./command-record.ts";
 import { type Settlement, settleCommands } from "./command-settling.ts";
@@ -100,8 +101,8 @@ export async function markSent(db: Database, command: CommandRow, isBroken: bool
   });
 }
 
-/** Ends a command outside of a batch of packets, with what partners are told of it. */
-export function settleNow(db: Database, settlement: Settlement, command: CommandRow): Promise<void> {
+/** Ends a command outside of a batch of packets. Returns what partners are told of it. */
+export function settleNow(db: Database, settlement: Settlement, command: CommandRow): Promise<OutboundEntry[]> {
   return db.transaction(async (tx) => {
     const { command_type, params, protocol_slug, device_id, organization_id } = command;
     if (settlement.status === "ack_ok" && reportIntervalOf(command_type, params, protocol_slug) !== undefined) {
@@ -111,18 +112,25 @@ export function settleNow(db: Database, settlement: Settlement, command: Command
     }
     const { outbound } = await settleCommands(tx, [settlement]);
     await appendOutbound(tx, outbound, settlement.at.getTime());
+    return outbound;
   });
 }
 
-/** The end of the wait for one command, if it still waits and its time is still over. */
-export function timeOutNow(db: Database, { organization_id, device_id, id }: CommandRow, now: Date): Promise<void> {
+/** The end of the wait for one command, if it still waits and its time is still over. Returns what partners are told of it. */
+export function timeOutNow(
+  db: Database,
+  { organization_id, device_id, id }: CommandRow,
+  now: Date,
+): Promise<OutboundEntry[]> {
   return db.transaction(async (tx) => {
     const rows = await tx.many<CommandRow & Record<string, unknown>>(sql`
       select ${commandColumns} from ${commandTables}
       where c.organization_id = ${organization_id} and c.device_id = ${device_id} and c.id = ${id} and ${isOpen}
         and c.due_at <= ${now}
       for update of c`);
-    await appendOutbound(tx, await timeOutCommands(tx, rows, now), now.getTime());
+    const outbound = await timeOutCommands(tx, rows, now);
+    await appendOutbound(tx, outbound, now.getTime());
+    return outbound;
   });
 }
 
@@ -138,3 +146,10 @@ export const findOverlooked = (db: Db, nodeId: string): Promise<{ device_id: str
     select c.device_id from commands c join device_sessions s on s.device_id = c.device_id
     where ${isOpen} and s.node_id = ${nodeId} and s.disconnected_at is null
     group by c.device_id having bool_and(c.status = 'pending') limit 1000`;
+
+/** By status, of all organizations. */
+export async function countOpenCommands(db: Db): Promise<Map<string, number>> {
+  const rows = await db.many<{ status: string; count: number }>(sql`
+    select c.status, count(*) as count from commands c where ${isOpen} group by c.status`);
+  return new Map(rows.map(({ status, count }) => [status, count]));
+}

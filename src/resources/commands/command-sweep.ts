@@ -2,7 +2,9 @@ import type { Database, Tx } from "../../db/database.ts";
 import { sql } from "../../db/sql.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { wakeDevice } from "../devices/device-sessions.ts";
+import type { OutboundEntry } from "../outbound-events/outbound-entry.ts";
 import { appendOutbound } from "../outbound-events/outbound-log.ts";
+import { noOutcomes } from "../outbound-events/outcome-metrics.ts";
 import { type CommandRow, commandColumns, commandTables } from "./command-record.ts";
 import { timeOutCommands } from "./command-timeouts.ts";
 import { linkReading, noReading } from "./measurement-results.ts";
@@ -16,7 +18,7 @@ const gatewayGraceMs = 15_000;
  * The worker's part: commands that expire, waits that end while the device is not connected, readings that never came. Any
  * number of workers may sweep, with and without gateways.
  */
-export function makeCommandSweep(db: Database, clock: Clock): () => Promise<void> {
+export function makeCommandSweep(db: Database, clock: Clock, outcomes = noOutcomes): () => Promise<void> {
   let isFirst = true;
   return async () => {
     // Before anything is given up: what a process that died has left waits anew.
@@ -25,13 +27,14 @@ export function makeCommandSweep(db: Database, clock: Clock): () => Promise<void
     isFirst = false;
     for (;;) {
       const now = clock.now();
-      const count = await db.transaction((tx) => sweepDue(tx, now));
+      const { count, told } = await db.transaction((tx) => sweepDue(tx, now));
+      outcomes.told(told);
       if (count < batchSize) return;
     }
   };
 }
 
-async function sweepDue(tx: Tx, now: Date): Promise<number> {
+async function sweepDue(tx: Tx, now: Date): Promise<{ count: number; told: OutboundEntry[] }> {
   // The gateway writes again to a connected device, and ends the waits of those it holds.
   const rows = await tx.many<CommandRow & Record<string, unknown>>(sql`
     select ${commandColumns} from ${commandTables}
@@ -48,7 +51,7 @@ async function sweepDue(tx: Tx, now: Date): Promise<number> {
   // The next command of the device may go out.
   for (const { organization_id, device_id } of over) await wakeDevice(tx, organization_id, device_id);
   await appendOutbound(tx, outbound, now.getTime());
-  return rows.length;
+  return { count: rows.length, told: outbound };
 }
 
 type Acknowledged = CommandRow & { acked_at: Date };

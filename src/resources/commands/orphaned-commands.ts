@@ -1,8 +1,8 @@
 import type { Client } from "pg";
-import type { Database, Db } from "../../db/database.ts";
+import type { Database, Db, Tx } from "../../db/database.ts";
 
 /**
- * A process that writes commands holds a lock of the database as long as it lives: when it dies, however it dies, the lock is
+ * A process that holds devices has a lock of the database as long as it lives: when it dies, however it dies, the lock is
  * free at once. Commands that it wrote are then sent with an outcome that nobody knows, and get a full new wait.
  */
 const lockSpace = 7130008;
@@ -11,6 +11,14 @@ export async function holdWriterLock(db: Database, nodeId: string): Promise<Clie
   const client = await db.connect();
   await client.query("select pg_advisory_lock(hashtextextended($1, $2))", [nodeId, lockSpace]);
   return client;
+}
+
+/** Of these processes those that have died: nobody holds their lock. It is taken until the end of the transaction. */
+export async function findDeadNodes(tx: Tx, nodeIds: readonly string[]): Promise<ReadonlySet<string>> {
+  if (nodeIds.length === 0) return new Set();
+  const dead = await tx.many<{ id: string }>`
+    select id from unnest(${nodeIds}::text[]) as id where pg_try_advisory_xact_lock(hashtextextended(id, ${lockSpace}))`;
+  return new Set(dead.map(({ id }) => id));
 }
 
 /** Looks at every writer of a command under way. Returns how many commands got a new wait. */
@@ -24,9 +32,7 @@ export async function adoptOrphans(db: Database, now: Date): Promise<number> {
 
 const adoptFrom = (db: Database, nodeId: string, now: Date): Promise<number> =>
   db.transaction(async (tx) => {
-    const { is_dead } = await tx.one<{ is_dead: boolean }>`
-      select pg_try_advisory_xact_lock(hashtextextended(${nodeId}, ${lockSpace})) as is_dead`;
-    if (!is_dead) return 0;
+    if (!(await findDeadNodes(tx, [nodeId])).has(nodeId)) return 0;
     return tx.run`
       update commands set status = 'sent', is_write_broken = is_write_broken or status = 'sending',
         sent_at = coalesce(sent_at, ${now}), node_id = null, due_at = ${now}::timestamptz + ack_wait_seconds * interval '1 second'

@@ -102,11 +102,28 @@ export async function wakeDevice(tx: Tx, organizationId: string, deviceId: strin
   if (session) await notify(tx, downlinkChannel(session.node_id), deviceId);
 }
 
-/** Says that the process lives, until then. */
-export const renewNode = (db: Db, nodeId: string, now: Date, leaseUntil: Date): Promise<number> =>
-  db.run`
+/** Says that the process lives, until then. False: it was not known, or was taken for dead. */
+export async function renewNode(db: Db, nodeId: string, now: Date, leaseUntil: Date): Promise<boolean> {
+  const renewed = await db.run`update gateway_nodes set lease_until = ${leaseUntil} where id = ${nodeId}`;
+  if (renewed > 0) return true;
+  await db.run`
     insert into gateway_nodes (id, started_at, lease_until) values (${nodeId}, ${now}, ${leaseUntil})
     on conflict (id) do update set lease_until = excluded.lease_until`;
+  return false;
+}
+
+/** Of a process that was taken for dead and lives. Sessions that another one has overtaken stay with it. */
+export const reopenSessions = (
+  db: Db,
+  nodeId: string,
+  sessions: readonly { deviceId: string; epoch: number }[],
+): Promise<number> => {
+  const rows = byDevice(sessions);
+  return db.run`
+    update device_sessions s set disconnected_at = null
+    from unnest(${rows.map((row) => row.deviceId)}::uuid[], ${rows.map((row) => row.epoch)}::int8[]) as n(device_id, epoch)
+    where s.device_id = n.device_id and s.epoch = n.epoch and s.node_id = ${nodeId} and s.disconnected_at is not null`;
+};
 
 export async function removeNode(db: Db, nodeId: string, now: Date): Promise<void> {
   await db.run`update device_sessions set disconnected_at = ${now} where node_id = ${nodeId} and disconnected_at is null`;

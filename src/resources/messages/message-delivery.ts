@@ -2,6 +2,7 @@ import type { Database, Db, Tx } from "../../db/database.ts";
 import { type Sql, sql } from "../../db/sql.ts";
 import type { OutboundEntry } from "../outbound-events/outbound-entry.ts";
 import { appendOutbound } from "../outbound-events/outbound-log.ts";
+import { noOutcomes } from "../outbound-events/outcome-metrics.ts";
 import { recordGivenUp } from "./message-audit.ts";
 import {
   type DeliveryStatus,
@@ -129,10 +130,10 @@ export async function markFailed(
 const sweepRows = 500;
 
 /** Messages that their devices never took. Returns how many. */
-export async function expireMessages(db: Database, now: Date): Promise<number> {
+export async function expireMessages(db: Database, now: Date, outcomes = noOutcomes): Promise<number> {
   let total = 0;
   for (let count = sweepRows; count === sweepRows; total += count) {
-    count = await db.transaction(async (tx) => {
+    const { rows, told } = await db.transaction(async (tx) => {
       const rows = await tx.many<MessageRow & { is_deleted: boolean; status_before: DeliveryStatus }>(sql`
         with due as (
           select m.device_id, m.id, m.status from messages m
@@ -145,13 +146,12 @@ export async function expireMessages(db: Database, now: Date): Promise<number> {
         returning ${messageColumns}, m.deleted_at is not null as is_deleted, due.status as status_before`);
       const shown = rows.filter(({ is_deleted }) => !is_deleted);
       for (const row of shown) await recordGivenUp(tx, row, row.status_before, now);
-      await appendOutbound(
-        tx,
-        shown.map((row) => messageEntry("message.failed", row, now.getTime())),
-        now.getTime(),
-      );
-      return rows.length;
+      const told = shown.map((row) => messageEntry("message.failed", row, now.getTime()));
+      await appendOutbound(tx, told, now.getTime());
+      return { rows, told };
     });
+    outcomes.told(told);
+    count = rows.length;
   }
   return total;
 }
@@ -171,3 +171,11 @@ export const listWaitingDevices = async (db: Db, nodeId: string, now: Date): Pro
       where m.device_id = s.device_id and m.organization_id = s.organization_id and ${isWaitingAt(now)})`);
   return rows.map(({ device_id }) => device_id);
 };
+
+/** By status, of all organizations; without those that are the text of a command. */
+export async function countOpenMessages(db: Db): Promise<Map<string, number>> {
+  const rows = await db.many<{ status: string; count: number }>(sql`
+    select m.status, count(*) as count from messages m
+    where ${isUnfinished} and m.command_uuid is null and m.deleted_at is null group by m.status`);
+  return new Map(rows.map(({ status, count }) => [status, count]));
+}

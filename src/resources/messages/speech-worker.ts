@@ -1,16 +1,17 @@
 import type { Database } from "../../db/database.ts";
 import type { Listener } from "../../db/listener.ts";
-import { sql } from "../../db/sql.ts";
+import { type Sql, sql } from "../../db/sql.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/logger.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { wakeDevice } from "../devices/device-sessions.ts";
 import { appendOutbound } from "../outbound-events/outbound-log.ts";
+import type { OutcomeMetrics } from "../outbound-events/outcome-metrics.ts";
 import { recordGivenUp } from "./message-audit.ts";
 import { audioFormOf } from "./message-fields.ts";
 import { type MessageRow, messageColumns, messageEntry } from "./message-record.ts";
 import { insertAudio, speechChannel } from "./message-store.ts";
-import type { SpokenAudio, VoiceTools } from "./voice-tools.ts";
+import type { SpokenText, VoiceTools } from "./voice-tools.ts";
 
 export interface SpeechWorkerOptions {
   db: Database;
@@ -20,6 +21,7 @@ export interface SpeechWorkerOptions {
   listener: Listener;
   catalog: Catalog;
   voice: Pick<VoiceTools, "speak">;
+  outcomes?: OutcomeMetrics;
   pollMs?: number;
 }
 
@@ -41,7 +43,7 @@ const retryMs = [5000, 20_000];
 
 /**
  * Speaks the texts that wait: the row of the message is the job. It is claimed with a lease, and due again when its process dies;
- * after three attempts the message fails. A notification wakes, polling guarantees.
+ * after three attempts the message fails, and at once when nothing can be heard of its text. A notification wakes, polling guarantees.
  */
 export function startSpeechWorker(options: SpeechWorkerOptions): { close(): Promise<void> } {
   const { clock, log, listener } = options;
@@ -90,13 +92,14 @@ const claimSpeech = ({ db }: SpeechWorkerOptions, now: Date): Promise<SpeechJob 
 
 async function perform(options: SpeechWorkerOptions, job: SpeechJob): Promise<void> {
   const { catalog, voice, log } = options;
-  let audio: SpokenAudio;
+  let audio: SpokenText;
   try {
     audio = await voice.speak(job.text, job, audioFormOf(catalog, job.device_model_slug));
   } catch (error) {
     log.warn({ err: (error as Error).message, message: job.id, attempt: job.speech_attempts }, "a text was not spoken");
-    return giveBack(options, job);
+    return job.speech_attempts < mostAttempts ? giveBack(options, job) : fail(options, job);
   }
+  if (audio.kind === "unspeakable") return fail(options, job);
   const { db } = options;
   const device = { id: job.device_id, organization_id: job.organization_id };
   await db.transaction(async (tx) => {
@@ -112,23 +115,29 @@ async function perform(options: SpeechWorkerOptions, job: SpeechJob): Promise<vo
   });
 }
 
-function giveBack({ db, clock }: SpeechWorkerOptions, job: SpeechJob): Promise<void> {
-  return db.transaction(async (tx) => {
+const isHeldBy = (job: SpeechJob): Sql =>
+  sql`m.device_id = ${job.device_id} and m.organization_id = ${job.organization_id} and m.id = ${job.id}
+    and m.status = 'processing' and m.speech_attempts = ${job.speech_attempts}`;
+
+async function giveBack({ db, clock }: SpeechWorkerOptions, job: SpeechJob): Promise<void> {
+  const dueAt = new Date(clock.nowMs() + (retryMs[job.speech_attempts - 1] ?? 0));
+  await db.run(sql`
+    update messages m set speech_due_at = ${dueAt} where ${isHeldBy(job)} and m.deleted_at is null`);
+}
+
+async function fail({ db, clock, outcomes }: SpeechWorkerOptions, job: SpeechJob): Promise<void> {
+  const told = await db.transaction(async (tx) => {
     const now = clock.now();
-    const mine = sql`m.device_id = ${job.device_id} and m.organization_id = ${job.organization_id} and m.id = ${job.id}
-      and m.status = 'processing' and m.speech_attempts = ${job.speech_attempts}`;
-    if (job.speech_attempts < mostAttempts) {
-      const dueAt = new Date(now.getTime() + (retryMs[job.speech_attempts - 1] ?? 0));
-      await tx.run(sql`update messages m set speech_due_at = ${dueAt} where ${mine} and m.deleted_at is null`);
-      return;
-    }
     const row = await tx.maybeOne<MessageRow>(sql`
       update messages m set status = 'failed', failure_reason = 'tts_failed', speech_due_at = null from devices d
-      where ${mine} and d.id = m.device_id returning ${messageColumns}`);
-    if (!row) return;
+      where ${isHeldBy(job)} and d.id = m.device_id returning ${messageColumns}`);
+    if (!row) return [];
     await recordGivenUp(tx, row, "processing", now);
     // What waits behind it may go now.
     await wakeDevice(tx, job.organization_id, job.device_id);
-    await appendOutbound(tx, [messageEntry("message.failed", row, now.getTime())], now.getTime());
+    const entries = [messageEntry("message.failed", row, now.getTime())];
+    await appendOutbound(tx, entries, now.getTime());
+    return entries;
   });
+  outcomes?.told(told);
 }

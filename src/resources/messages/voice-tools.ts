@@ -7,8 +7,8 @@ export interface VoiceTools {
   speaks: boolean;
   /** Brings a file of any accepted format into the form that a device plays. */
   toDeviceAudio(file: Buffer, form: DeviceAudioForm): Promise<ConvertedAudio>;
-  /** Throws when the text cannot be spoken; trying again may help. */
-  speak(text: string, speech: { language: string; voice: string }, form: DeviceAudioForm): Promise<SpokenAudio>;
+  /** Throws when the text was not spoken and trying again may help. */
+  speak(text: string, speech: { language: string; voice: string }, form: DeviceAudioForm): Promise<SpokenText>;
   /** Undefined when the recording cannot be read. */
   toWav(amr: Buffer): Promise<Buffer | undefined>;
 }
@@ -23,5 +23,8 @@ export interface SpokenAudio {
   amr: Buffer;
   durationMs: number;
 }
+
+/** `unspeakable`: nothing can be heard of the text (only signs), or not in the time there is. */
+export type SpokenText = ({ kind: "spoken" } & SpokenAudio) | { kind: "unspeakable" };
 
 export type ConvertedAudio = ({ kind: "converted" } & SpokenAudio) | { kind: "not_audio" } | { kind: "too_long" };

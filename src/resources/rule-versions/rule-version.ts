@@ -1,5 +1,6 @@
 import type { Db, Tx } from "../../db/database.ts";
 import { notify } from "../../db/listener.ts";
+import type { ThresholdRule } from "../thresholds/threshold-rules-store.ts";
 
 /** Hears the id of an organization in which other rules may apply to some device than before. */
 export const rulesChannel = "vigil_rules";
@@ -13,6 +14,11 @@ export interface RuleChange {
   id: string;
 }
 
+/** How it was before: an active threshold or none, and whether a user held the device. */
+export interface LoggedChange extends RuleChange {
+  before?: ThresholdRule | { userId: string; isHolder: boolean } | null;
+}
+
 /** Changes that are kept per organization; who is further behind reads all rules again. */
 export const keptChanges = 10_000;
 
@@ -21,16 +27,17 @@ export const keptChanges = 10_000;
  * organization and locked until the commit: called last, it makes nobody wait for longer than a commit and cannot deadlock. For
  * the same reason versions become visible in their order: whoever has seen a version has seen all changes up to it.
  */
-export async function touchRules(tx: Tx, organizationId: string, ...changes: readonly RuleChange[]): Promise<void> {
+export async function touchRules(tx: Tx, organizationId: string, ...changes: readonly LoggedChange[]): Promise<void> {
   const { version } = await tx.one<{ version: number }>`
     insert into rule_versions as v (organization_id, version) values (${organizationId}, 1)
     on conflict (organization_id) do update set version = v.version + 1
     returning version`;
-  const logged: readonly RuleChange[] = changes.length > 0 ? changes : [{ kind: "all", id: organizationId }];
+  const logged: readonly LoggedChange[] = changes.length > 0 ? changes : [{ kind: "all", id: organizationId }];
   await tx.run`
-    insert into rule_changes (organization_id, version, kind, object_id)
-    select ${organizationId}, ${version}, kind, object_id
-    from unnest(${logged.map(({ kind }) => kind)}::text[], ${logged.map(({ id }) => id)}::uuid[]) as c (kind, object_id)
+    insert into rule_changes (organization_id, version, kind, object_id, before)
+    select ${organizationId}, ${version}, kind, object_id, before::jsonb
+    from unnest(${logged.map(({ kind }) => kind)}::text[], ${logged.map(({ id }) => id)}::uuid[],
+      ${logged.map(({ before }) => (before ? JSON.stringify(before) : null))}::text[]) as c (kind, object_id, before)
     on conflict do nothing`;
   await tx.run`
     update geofences set shape_version = ${version}, versioned_shape = shape_revision
@@ -74,3 +81,21 @@ export async function findRuleChanges(
   if (version - sinceVersion > keptChanges) return undefined;
   return { version, changes: rows.flatMap(({ kind, id }) => (kind === null || id === null ? [] : [{ kind, id }])) };
 }
+
+/** What was changed of thresholds and holders, and how it was before. */
+export type ThresholdChange =
+  | { kind: "threshold"; version: number; id: string; before: ThresholdRule | null }
+  | { kind: "device"; version: number; id: string; before: { userId: string; isHolder: boolean } | null };
+
+/** After one version and up to another, the newest first. */
+export const listThresholdChanges = (
+  db: Db,
+  organizationId: string,
+  sinceVersion: number,
+  upToVersion: number,
+): Promise<ThresholdChange[]> =>
+  db.many<ThresholdChange>`
+    select version, kind, object_id as id, before from rule_changes
+    where organization_id = ${organizationId} and version > ${sinceVersion} and version <= ${upToVersion}
+      and kind in ('threshold', 'device')
+    order by version desc`;

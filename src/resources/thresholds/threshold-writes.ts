@@ -5,6 +5,7 @@ import { changesBetween, recordAudit } from "../audit/audit-store.ts";
 import { touchRules } from "../rule-versions/rule-version.ts";
 import { type GivenFields, ruleErrors, type ThresholdFields } from "./threshold-fields.ts";
 import { type ThresholdRow, toThreshold } from "./threshold-record.ts";
+import { listThresholdRulesById } from "./threshold-rules-store.ts";
 import { insertThreshold, lockThreshold, storeThreshold, type ThresholdValues } from "./threshold-store.ts";
 import { resolveTarget } from "./threshold-target.ts";
 
@@ -26,7 +27,7 @@ export async function createThreshold(
     ...auditedThreshold(row),
     changes: changesBetween(null, auditView(row)),
   });
-  await touchRules(tx, organizationId, { kind: "threshold", id: row.id });
+  await touchRules(tx, organizationId, { kind: "threshold", id: row.id, before: null });
   return row;
 }
 
@@ -49,13 +50,14 @@ export async function updateThreshold(
   const values = await valuesOf(tx, organizationId, fields, before);
   if ((Object.keys(values) as (keyof ThresholdValues)[]).every((field) => values[field] === before[field]))
     return before;
+  const [rule = null] = await listThresholdRulesById(tx, organizationId, [id]);
   const after = await storeThreshold(tx, before, values, now);
   await recordAudit(tx, actor, now, {
     action: "updated",
     ...auditedThreshold(after),
     changes: changesBetween(auditView(before), auditView(after)),
   });
-  await touchRules(tx, organizationId, { kind: "threshold", id });
+  await touchRules(tx, organizationId, { kind: "threshold", id, before: rule });
   return after;
 }
 
@@ -66,6 +68,7 @@ export async function deleteThreshold(
   id: string,
 ): Promise<void> {
   const row = await lockThreshold(tx, organizationId, id);
+  const [rule = null] = await listThresholdRulesById(tx, organizationId, [id]);
   await tx.run`
     update alert_thresholds set deleted_at = ${now}, updated_at = ${now}
     where organization_id = ${organizationId} and id = ${id}`;
@@ -74,7 +77,7 @@ export async function deleteThreshold(
     ...auditedThreshold(row),
     changes: changesBetween(auditView(row), null),
   });
-  await touchRules(tx, organizationId, { kind: "threshold", id });
+  await touchRules(tx, organizationId, { kind: "threshold", id, before: rule });
 }
 
 async function valuesOf(

@@ -94,6 +94,7 @@ export async function closeMember(
     changes: changesBetween(auditViewOfMember(before), null),
   });
   if (released.length > 0) {
-    await touchRules(tx, organizationId, ...released.map((id) => ({ kind: "device", id }) as const));
+    const held = { userId: before.id, isHolder: true };
+    await touchRules(tx, organizationId, ...released.map((id) => ({ kind: "device", id, before: held }) as const));
   }
 }
