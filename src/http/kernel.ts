@@ -98,7 +98,7 @@ export function isApiPath(url: string): boolean {
   return decoded.startsWith(`${apiRoot}/`);
 }
 
-const policiesOf = (principal: Principal): readonly RatePolicy[] =>
+export const policiesOf = (principal: Principal): readonly RatePolicy[] =>
   principal.kind === "person" ? personPolicies : principal.partner.ratePolicies;
 
 const schemasOf = (route: Route): TSchema[] =>
