@@ -148,7 +148,8 @@ function makeRunner(route: Route, validator: Ajv, options: KernelOptions): Runne
     }
 
     const scope = {
-      principalId: principal.id,
+      // A person acts in one organization at a time: a key used in another one is another key.
+      principalId: principal.kind === "person" ? principal.person.membershipId : principal.id,
       method: request.method,
       path: pathOf(request.url).replace(/\/$/, ""),
       key,

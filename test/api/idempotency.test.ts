@@ -8,8 +8,10 @@ import { newUuid } from "../../src/lib/ids.ts";
 import { openTestApi, type TestApi } from "../support/api.ts";
 import {
   fetchToken,
+  logIn,
   makeIntegration,
   makeOrganization,
+  makePerson,
   type TestIntegration,
   type TestOrganization,
 } from "../support/world.ts";
@@ -113,6 +115,18 @@ describe("Idempotency-Key", () => {
     const stranger = await makeIntegration(api, organization);
     const strangers = await post({ text: "shared" }, "k4", { token: stranger.token });
     expect([strangers.status, strangers.headers["idempotency-replayed"]]).toEqual([201, undefined]);
+  });
+
+  it("of a person belongs to the organization of the session", async () => {
+    const person = await makePerson(api, organization, "ADMIN");
+    const elsewhere = await makeOrganization(api);
+    const there = await makePerson(api, elsewhere, "ADMIN", person.email);
+    await post({ text: "own" }, "k4p", { token: person.token });
+    const own = await post({ text: "own" }, "k4p", { token: await logIn(api, person.email, organization.slug) });
+    expect(own.headers["idempotency-replayed"]).toBe("true");
+    const foreign = await post({ text: "own" }, "k4p", { token: there.token });
+    expect([foreign.status, foreign.headers["idempotency-replayed"]]).toEqual([201, undefined]);
+    expect(await countOf("own")).toBe(2);
   });
 
   it("is forgotten after 24 hours", async () => {
