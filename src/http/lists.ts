@@ -77,7 +77,7 @@ export function parseListQuery<F extends QueryParams>(spec: ListSpec<F>, raw: Ra
   const pageSize = attempt("page_size", () => parsePageSize(spec, raw.page_size), 1);
   const page = spec.kind === "page" ? attempt("page", () => parsePage(raw.page), 1 as const) : 1;
   const ordering = attempt("ordering", () => parseOrdering(spec, raw), []);
-  if (spec.kind === "cursor" && raw.ordering === undefined) attempt("order", () => checkOrder(raw.order), undefined);
+  if (spec.kind === "cursor" && !raw.ordering?.trim()) attempt("order", () => checkOrder(raw.order), undefined);
   const search = attempt("search", () => parseSearch(raw.search), undefined);
   let filters = {} as ParsedQuery<F>;
   try {

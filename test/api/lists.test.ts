@@ -245,6 +245,7 @@ describe("lists", () => {
 
     it.each([
       ["order=up", "order"],
+      ["ordering=&order=up", "order"],
       ["ordering=id", "ordering"],
       ["ordering=ts,-ts", "ordering"],
       ["page_size=0", "page_size"],
