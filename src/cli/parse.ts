@@ -112,7 +112,7 @@ function checkComplete(
 ): void {
   const missing = command.positionals[positionals.length];
   if (missing) fail(`${missing.name} is missing (${missing.summary})`);
-  if (positionals.length > command.positionals.length) {
+  if (!command.rest && positionals.length > command.positionals.length) {
     fail(`unexpected argument "${positionals[command.positionals.length]}"`);
   }
   const required = command.options.find((option) => option.required && !found.has(option.name));

@@ -34,6 +34,7 @@ test("answers wrong usage with code 2, the usage line and a suggestion", async (
     cli.expectFailure(["org", "create", "--name", "x", "--feature", "telepathy"], 2, /telepathy/),
     cli.expectFailure(["org", "create", "--name", "x", "--timezone", "Europe/Rom"], 2, /Europe\/Rom/),
     cli.expectFailure(["org", "create", "--name", "x", "--locale", "xx"], 2, /xx/),
+    cli.expectFailure(["bench", "nothing"], 2, /no bench "nothing"/),
     cli.expectFailure(["org", "create", "--name", "x", "--per-minute", "0"], 2, /per-minute/),
     cli.expectFailure(["org", "create", "--name", "東京"], 2, /--slug/),
     cli.expectFailure(["start", "--port", "http"], 2, /--port/),
