@@ -32,6 +32,16 @@ function parse(...argv: string[]) {
   return { path: request.command.path, args: request.args };
 }
 
+test.each([
+  [["frob", "--help"], /unknown command "frob"/],
+  [["org", "frob", "--help"], /unknown command "org frob"/],
+  [["help", "frob"], /unknown command "frob"/],
+  [["--data-dir", "DIR", "frob"], /unknown command "frob"/],
+  [["--data-dir", "DIR"], /a command is missing/],
+])("has no help for what is no command: %j", (argv, message) => {
+  expect(() => parseCommandLine(argv, commands)).toThrow(message);
+});
+
 test("takes any number of words where the command does", () => {
   expect(parse("bench").args.positionals).toEqual([]);
   expect(parse("bench", "http", "--huge", "lists").args.positionals).toEqual(["http", "lists"]);
