@@ -4,16 +4,18 @@ import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequ
 import { registerConsoleApi } from "./console/console-routes.ts";
 import type { Database } from "./db/database.ts";
 import { Authenticator } from "./http/authenticate.ts";
+import { pathOf } from "./http/call-context.ts";
 import { registerDocs } from "./http/docs-pages.ts";
 import { errorBodyFor, toApiError } from "./http/error-body.ts";
 import { passGates } from "./http/gates.ts";
-import { isApiPath, registerRoutes } from "./http/kernel.ts";
+import { isApiPath, policiesOf, registerRoutes } from "./http/kernel.ts";
 import { describeApi } from "./http/openapi.ts";
 import type { RateLimiter } from "./http/rate-limit.ts";
+import { rateHeaders } from "./http/rate-limit-window.ts";
 import type { Route } from "./http/route.ts";
 import { Uploads } from "./http/uploads.ts";
 import type { Clock } from "./lib/clock.ts";
-import { type ApiError, notFound } from "./lib/errors.ts";
+import { type ApiError, notFound, throttled } from "./lib/errors.ts";
 import { uuidV7 } from "./lib/ids.ts";
 import type { Logger } from "./lib/logger.ts";
 import type { Metrics } from "./lib/metrics.ts";
@@ -105,9 +107,10 @@ export function buildApp(options: AppOptions): FastifyInstance {
     frameworkErrors: (_error, request, reply) => {
       // A path that cannot be decoded has no route; under the API it is outside the surface like any other.
       const url = request.raw.url ?? "";
-      refuseUnrouted(url, request.headers.authorization).catch((refusal: unknown) => {
+      const headers: Record<string, string> = { ...baseHeaders(request.id), "content-type": jsonType };
+      refuseUnrouted(url, request.headers.authorization, headers).catch((refusal: unknown) => {
         const error = toApiError(refusal);
-        reply.raw.writeHead(error.status, { ...baseHeaders(request.id), ...error.headers, "Content-Type": jsonType });
+        reply.raw.writeHead(error.status, { ...headers, ...error.headers });
         reply.raw.end(JSON.stringify(errorBodyFor(request.method, pathOf(url), error, request.id)));
       });
     },
@@ -115,8 +118,18 @@ export function buildApp(options: AppOptions): FastifyInstance {
 
   const authenticator = new Authenticator({ db, tokens: options.tokens, sessionKey: options.sessionKey, clock });
 
-  async function refuseUnrouted(url: string, authorization: string | undefined): Promise<never> {
-    if (isApiPath(url)) passGates(undefined, await authenticator.authenticate(authorization));
+  /** The gates for a path without a route. It counts as a call like any other, and `headers` get what it leaves of the quota. */
+  async function refuseUnrouted(
+    url: string,
+    authorization: string | undefined,
+    headers: Record<string, string>,
+  ): Promise<never> {
+    if (!isApiPath(url)) throw notFound();
+    const principal = await authenticator.authenticate(authorization);
+    const decision = await options.rateLimiter.take(principal.id, policiesOf(principal));
+    Object.assign(headers, rateHeaders(decision));
+    if (!decision.allowed) throw throttled(decision.waitSeconds, decision.violated);
+    passGates(undefined, principal);
     throw notFound();
   }
 
@@ -164,14 +177,15 @@ export function buildApp(options: AppOptions): FastifyInstance {
       .code(apiError.status)
       .headers(apiError.headers)
       .type(jsonType)
-      .send(JSON.stringify(errorBodyFor(request.method, pathOf(request.url), apiError, request.id)));
+      .send(JSON.stringify(errorBodyFor(request.method, pathFound(request), apiError, request.id)));
   });
   return app;
 }
 
 const jsonType = "application/json; charset=utf-8";
 
-const pathOf = (url: string): string => url.split("?", 1)[0] as string;
+/** What the router found, however the address was written; an unknown address as it came. */
+const pathFound = (request: FastifyRequest): string => request.routeOptions.url ?? pathOf(request.url);
 
 /** Errors of the framework itself about a request that no route could take; the rest is left as it is. */
 function fromFramework(error: Error): Error | ApiError {

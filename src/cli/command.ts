@@ -22,6 +22,8 @@ export interface Command {
   path: readonly string[];
   summary: string;
   positionals: readonly Positional[];
+  /** Any number of further words, where the command takes them. */
+  rest?: Positional;
   options: readonly Option[];
   examples: readonly string[];
   /** What one usually does afterwards. */
@@ -41,7 +43,7 @@ export const commonOptions: readonly Option[] = [
 
 /** What was typed, checked against the description of the command. Asking for an undescribed option is a bug and throws. */
 export interface Arguments {
-  /** All positionals of the command, in its order. */
+  /** All positionals of the command, in its order, and then the further words. */
   positionals: readonly string[];
   /** Undefined: not given. An empty text was given to clear a setting. */
   value(name: string): string | undefined;

@@ -16,6 +16,7 @@ const groups: Readonly<Record<string, Group>> = {
   webhooks: async () => (await import("./webhook-commands.ts")).webhookCommands,
   simulate: async () => (await import("./simulate-command.ts")).simulateCommands,
   db: async () => (await import("./db-commands.ts")).dbCommands,
+  bench: async () => (await import("./bench-command.ts")).benchCommands,
   doctor: async () => (await import("./doctor-command.ts")).doctorCommands,
 };
 

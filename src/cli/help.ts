@@ -1,4 +1,4 @@
-import { type Command, commonOptions, type Option } from "./command.ts";
+import { type Command, commonOptions, type Option, type Positional } from "./command.ts";
 import { columns } from "./output.ts";
 
 const shown = (option: Option): string =>
@@ -9,8 +9,9 @@ function usageLine(command: Command): string {
     const text = option.required ? shown(option) : `[${shown(option)}]`;
     return option.repeatable ? `${text}...` : text;
   });
-  const words = ["vigil", ...command.path, ...command.positionals.map(({ name }) => name), ...options, "[--json]"];
-  return words.join(" ");
+  const names = command.positionals.map(({ name }) => name);
+  if (command.rest) names.push(`[${command.rest.name}]...`);
+  return ["vigil", ...command.path, ...names, ...options, "[--json]"].join(" ");
 }
 
 const indent = (lines: readonly string[]): string => lines.map((line) => `  ${line}`).join("\n");
@@ -33,11 +34,13 @@ function optionLines(options: readonly Option[]): string[] {
 const commandLines = (commands: readonly Command[]): string[] =>
   columns(commands.map((command) => [`vigil ${command.path.join(" ")}`, command.summary]));
 
+const argumentsOf = ({ positionals, rest }: Command): Positional[] => [...positionals, ...(rest ? [rest] : [])];
+
 function commandHelp(command: Command): string {
   return [
     `${command.summary}.`,
     `Usage: ${usageLine(command)}`,
-    ...section("Arguments", columns(command.positionals.map(({ name, summary }) => [name, summary]))),
+    ...section("Arguments", columns(argumentsOf(command).map(({ name, summary }) => [name, summary]))),
     ...section("Options", optionLines([...command.options, ...commonOptions])),
     ...section("Examples", command.examples),
     ...section("Next", command.next),

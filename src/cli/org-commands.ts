@@ -4,7 +4,7 @@ import {
   locales,
   organizationDefaults,
   organizationFeatures,
-  parseLocale,
+  parseLanguage,
   parseTimezone,
   slugFromName,
 } from "../resources/organizations/organization-settings.ts";
@@ -26,7 +26,12 @@ const features = organizationFeatures.join(" or ");
 
 const settingOptions: readonly Option[] = [
   { name: "timezone", value: "TZ", summary: "IANA time zone, like Europe/Rome", default: "UTC" },
-  { name: "locale", value: "L", summary: `language of mails and devices: ${locales.join(", ")}`, default: "en" },
+  {
+    name: "locale",
+    value: "L",
+    summary: `language of devices and of mails; mails speak ${locales.join(", ")}`,
+    default: "en",
+  },
   { name: "feature", value: "F", repeatable: true, summary: `switch on a feature: ${features}` },
   { name: "per-minute", value: "N", summary: "calls of one integration per minute", default: "600" },
   { name: "per-hour", value: "N", summary: "calls of one integration per hour", default: "20000" },
@@ -66,7 +71,7 @@ function givenSettings(args: Arguments): Partial<OrganizationSettings> {
     name: nonEmptyText(args, "name", 200),
     slug: slugOption(args),
     timezone: parseOrUsage<string>(args, "timezone", organizationDefaults.timezone, parseTimezone),
-    defaultLocale: parseOrUsage(args, "locale", organizationDefaults.defaultLocale, parseLocale),
+    defaultLocale: parseOrUsage<string>(args, "locale", organizationDefaults.defaultLocale, parseLanguage),
     features: undefined,
     perMinute: positiveInteger(args, "per-minute", organizationDefaults.perMinute),
     perHour: positiveInteger(args, "per-hour", organizationDefaults.perHour),

@@ -23,6 +23,7 @@ const commands = [
     ],
   }),
   command(["org", "set"], { positionals: [{ name: "SLUG", summary: "the slug" }] }),
+  command(["bench"], { rest: { name: "NAME", summary: "what to measure" }, options: [{ name: "huge", summary: "" }] }),
 ];
 
 function parse(...argv: string[]) {
@@ -30,6 +31,21 @@ function parse(...argv: string[]) {
   if (request.kind !== "run") throw new Error(`expected a command, got ${request.kind}`);
   return { path: request.command.path, args: request.args };
 }
+
+test.each([
+  [["frob", "--help"], /unknown command "frob"/],
+  [["org", "frob", "--help"], /unknown command "org frob"/],
+  [["help", "frob"], /unknown command "frob"/],
+  [["--data-dir", "DIR", "frob"], /unknown command "frob"/],
+  [["--data-dir", "DIR"], /a command is missing/],
+])("has no help for what is no command: %j", (argv, message) => {
+  expect(() => parseCommandLine(argv, commands)).toThrow(message);
+});
+
+test("takes any number of words where the command does", () => {
+  expect(parse("bench").args.positionals).toEqual([]);
+  expect(parse("bench", "http", "--huge", "lists").args.positionals).toEqual(["http", "lists"]);
+});
 
 test("reads values in both spellings, switches and repeated options", () => {
   const { path, args } = parse("org", "create", "--name=Care Co", "--feature", "a", "--quiet", "--feature=b");

@@ -22,19 +22,24 @@ const startsWith = (path: readonly string[], words: readonly string[]): boolean 
 
 export function parseCommandLine(argv: readonly string[], commands: readonly Command[]): Request {
   if (argv[0] === "help") return parseCommandLine([...argv.slice(1), "--help"], commands);
-  const { path, rest } = takePath(argv, commands);
+  const { path, rest, stop } = takePath(argv, commands);
   const command = commands.find(
     (candidate) => candidate.path.length === path.length && startsWith(candidate.path, path),
   );
   const beforeSeparator = rest.slice(0, rest.indexOf("--") === -1 ? undefined : rest.indexOf("--"));
+  const isUnknown = !command && stop !== undefined && !stop.startsWith("-");
+  if (isUnknown) throw new UsageErrorIn(path, unknownCommand(path, stop, commands));
   if (beforeSeparator.some((word) => word === "--help" || word === "-h")) return { kind: "help", path };
   if (path.length === 0 && rest.includes("--version")) return { kind: "version", json: rest.includes("--json") };
   if (!command) throw new UsageErrorIn(path, incomplete(path, rest, commands));
   return { kind: "run", command, args: parseArguments(command, rest) };
 }
 
-/** Splits off the words that name a command; common options may stand before and between them. */
-function takePath(argv: readonly string[], commands: readonly Command[]): { path: string[]; rest: string[] } {
+/** Splits off the words that name a command, up to `stop`; common options may stand before and between them. */
+function takePath(
+  argv: readonly string[],
+  commands: readonly Command[],
+): { path: string[]; rest: string[]; stop: string | undefined } {
   const path: string[] = [];
   const rest: string[] = [];
   let index = 0;
@@ -51,19 +56,20 @@ function takePath(argv: readonly string[], commands: readonly Command[]): { path
     path.push(word);
     index++;
   }
-  return { path, rest: [...rest, ...argv.slice(index)] };
+  return { path, rest: [...rest, ...argv.slice(index)], stop: argv[index] };
 }
 
+const wordsAfter = (path: readonly string[], commands: readonly Command[]): string[] => [
+  ...new Set(commands.filter((one) => startsWith(one.path, path)).map((one) => one.path[path.length] as string)),
+];
+
+const unknownCommand = (path: readonly string[], word: string, commands: readonly Command[]): string =>
+  `unknown command "${[...path, word].join(" ")}"${suggestion(word, wordsAfter(path, commands))}`;
+
 function incomplete(path: readonly string[], rest: readonly string[], commands: readonly Command[]): string {
-  const choices = [
-    ...new Set(commands.filter((one) => startsWith(one.path, path)).map((one) => one.path[path.length] as string)),
-  ];
-  const wrong = rest.find((word) => !word.startsWith("-"));
-  const typed = [...path, wrong].join(" ");
-  if (wrong !== undefined) return `unknown command "${typed}"${suggestion(wrong, choices)}`;
   const option = rest.find((word) => word.startsWith("-") && !commonOptions.some(({ name }) => word === `--${name}`));
   if (path.length === 0 && option !== undefined) return `unknown option ${option}${suggestion(option, ["--version"])}`;
-  return `${path.length === 0 ? "a command is missing" : `"${path.join(" ")}" needs one more word`}: ${choices.join(", ")}`;
+  return `${path.length === 0 ? "a command is missing" : `"${path.join(" ")}" needs one more word`}: ${wordsAfter(path, commands).join(", ")}`;
 }
 
 function parseArguments(command: Command, words: readonly string[]): Arguments {
@@ -112,7 +118,7 @@ function checkComplete(
 ): void {
   const missing = command.positionals[positionals.length];
   if (missing) fail(`${missing.name} is missing (${missing.summary})`);
-  if (positionals.length > command.positionals.length) {
+  if (!command.rest && positionals.length > command.positionals.length) {
     fail(`unexpected argument "${positionals[command.positionals.length]}"`);
   }
   const required = command.options.find((option) => option.required && !found.has(option.name));

@@ -8,13 +8,15 @@ import { getOrganization, operatorIn } from "./operator.ts";
 import { knownWords } from "./option-values.ts";
 import { record } from "./output.ts";
 
-async function passwordFromStdin({ args, io }: CommandContext): Promise<string | null> {
+/** An operator may choose a password that a person may not. */
+async function passwordFromStdin({ args, io, note }: CommandContext): Promise<string | null> {
   if (!args.has("password-stdin")) return null;
   const password = (await io.readStdin()).replace(/\r?\n$/, "");
+  if (password === "" || password.length > longestPassword) {
+    throw new CommandError(`the password on stdin must have 1 to ${longestPassword} characters: choose another`);
+  }
   if (!isAcceptablePassword(password)) {
-    throw new CommandError(
-      `the password on stdin must have ${shortestPassword} to ${longestPassword} characters: choose another`,
-    );
+    note(`The password is short: people themselves must choose at least ${shortestPassword} characters.`);
   }
   return hashPassword(password);
 }
@@ -27,7 +29,7 @@ const create: Command = {
     { name: "org", value: "SLUG", required: true, summary: "organization to join" },
     { name: "email", value: "E", required: true, summary: "e-mail address, which is also the login" },
     { name: "role", value: "R", required: true, summary: memberRoles.toReversed().join(", ") },
-    { name: "password-stdin", summary: `read the password from stdin, at least ${shortestPassword} characters` },
+    { name: "password-stdin", summary: "read the password from stdin" },
   ],
   examples: [
     "vigil user create --org care-co --email ada@example.org --role USER",

@@ -35,6 +35,9 @@ export function explainFileError(error: unknown, dataDir: string): unknown {
       return new EmbeddedServerError(`${place} is not a folder; move it away or choose another --data-dir`, {
         cause: error,
       });
+    case "ENOENT":
+      if ((error as NodeJS.ErrnoException).syscall !== "mkdir") return error;
+      return new EmbeddedServerError(`${place} cannot be made there; choose another --data-dir`, { cause: error });
     default:
       return error;
   }

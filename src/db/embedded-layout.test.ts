@@ -2,7 +2,19 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync } fro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { explainFileError } from "./embedded-error.ts";
 import { prepareLayout } from "./embedded-layout.ts";
+
+test.runIf(process.platform === "linux")("says where no folder can be made", () => {
+  const make = () => {
+    try {
+      prepareLayout("/proc/vigil/data");
+    } catch (error) {
+      throw explainFileError(error, "/proc/vigil/data");
+    }
+  };
+  expect(make).toThrow("/proc/vigil cannot be made there; choose another --data-dir");
+});
 
 describe.runIf(process.getuid?.() === 0)("the folders of a server that root starts", () => {
   let base = "";

@@ -33,7 +33,7 @@ export interface Layout {
 /** Creates the folders, each for the eyes of the server's user only. */
 export function prepareLayout(wantedDir: string, platform: string = process.platform): Layout {
   const wanted = resolve(wantedDir);
-  const firstCreated = mkdirSync(wanted, { recursive: true });
+  const firstCreated = makeFolders(wanted);
   const dataDir = realpathSync(wanted);
   // Either folder may be a link to another disk.
   const root = realPath(join(dataDir, "postgres"));
@@ -58,6 +58,23 @@ export function prepareLayout(wantedDir: string, platform: string = process.plat
   }
   if (existsSync(layout.cluster)) requireOwner(layout.cluster, owner, root);
   return { ...layout, log: join(layout.run, "postgres.log"), account, handsOver };
+}
+
+/**
+ * The folder and those above it; answers the first that was made. Node's recursive mkdir never comes back where the system
+ * makes no folders and says that there is none, as under /proc (Node 20).
+ */
+function makeFolders(path: string): string | undefined {
+  const isFolder = (): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  if (isFolder()) return undefined;
+  const firstCreated = dirname(path) === path ? undefined : makeFolders(dirname(path));
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    // Another process may have been faster.
+    if (!isFolder()) throw error;
+  }
+  return firstCreated ?? path;
 }
 
 const realPath = (path: string): string => (existsSync(path) ? realpathSync(path) : path);

@@ -102,7 +102,7 @@ export function isApiPath(url: string): boolean {
 const keyOwner = (principal: Principal): string =>
   principal.kind === "person" ? principal.person.membershipId : principal.id;
 
-const policiesOf = (principal: Principal): readonly RatePolicy[] =>
+export const policiesOf = (principal: Principal): readonly RatePolicy[] =>
   principal.kind === "person" ? personPolicies : principal.partner.ratePolicies;
 
 const schemasOf = (route: Route): TSchema[] =>

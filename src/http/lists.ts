@@ -77,7 +77,7 @@ export function parseListQuery<F extends QueryParams>(spec: ListSpec<F>, raw: Ra
   const pageSize = attempt("page_size", () => parsePageSize(spec, raw.page_size), 1);
   const page = spec.kind === "page" ? attempt("page", () => parsePage(raw.page), 1 as const) : 1;
   const ordering = attempt("ordering", () => parseOrdering(spec, raw), []);
-  if (spec.kind === "cursor" && raw.ordering === undefined) attempt("order", () => checkOrder(raw.order), undefined);
+  if (spec.kind === "cursor" && !raw.ordering?.trim()) attempt("order", () => checkOrder(raw.order), undefined);
   const search = attempt("search", () => parseSearch(raw.search), undefined);
   let filters = {} as ParsedQuery<F>;
   try {
@@ -147,9 +147,12 @@ export function encodeCursor(terms: readonly OrderTerm[], side: Cursor["side"], 
 }
 
 function decodeCursor(text: string, terms: readonly OrderTerm[]): Cursor {
+  const bytes = Buffer.from(text, "base64url");
+  // The decoder skips what it does not know; a cursor with something added is broken all the same.
+  if (bytes.toString("base64url") !== text.replace(/=+$/, "")) throw invalidCursor();
   let parts: unknown;
   try {
-    parts = JSON.parse(Buffer.from(text, "base64url").toString("utf8"));
+    parts = JSON.parse(bytes.toString("utf8"));
   } catch {
     throw invalidCursor();
   }

@@ -121,7 +121,9 @@ export function parseDateTime(text: string): Date | undefined {
     Number(second) < 60;
   const offset = offsetMinutes(zone);
   if (!exists || offset === undefined) return undefined;
-  return new Date(local + Number(fraction.padEnd(3, "0").slice(0, 3)) - offset * 60_000);
+  // Times are kept in milliseconds: rounded up, a finer bound selects the same rows, whether it is inclusive or not.
+  const ms = Math.ceil(Number(`${fraction.padEnd(3, "0").slice(0, 3)}.${fraction.slice(3)}`));
+  return new Date(local + ms - offset * 60_000);
 }
 
 function offsetMinutes(zone: string): number | undefined {

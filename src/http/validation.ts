@@ -41,9 +41,12 @@ export function compileBody<T extends TSchema>(ajv: Ajv, schema: T): BodyCheck<S
   };
 }
 
+/** Deeper than any record, and far from the end of the stack that validator, serializer and database need for each level. */
+const deepest = 500;
+
 /**
- * PostgreSQL cannot store U+0000 nor half a surrogate pair; they are refused at the door instead of deep in a store. Fields that
- * the schema does not know are ignored, whatever is in them.
+ * PostgreSQL cannot store U+0000 nor half a surrogate pair, and a value that is nested without end exhausts the stack; they are
+ * refused at the door instead of deep in a store. Fields that the schema does not know are ignored, whatever is in them.
  */
 function textErrors(body: unknown, known: ReadonlySet<string>): FieldErrors | undefined {
   const errors: FieldErrors = {};
@@ -51,18 +54,20 @@ function textErrors(body: unknown, known: ReadonlySet<string>): FieldErrors | un
     if (text.includes("\0")) errors[path || "non_field_errors"] = ["Null characters are not allowed."];
     else if (/\p{Surrogate}/u.test(text)) errors[path || "non_field_errors"] = ["Not a valid Unicode text."];
   };
-  const visit = (value: unknown, path: string): void => {
+  const visit = (value: unknown, path: string, field: string, depth: number): void => {
     if (typeof value === "string") check(value, path);
-    else if (Array.isArray(value)) for (const [index, item] of value.entries()) visit(item, join(path, String(index)));
-    else if (typeof value === "object" && value !== null) {
-      for (const [key, item] of Object.entries(value)) {
-        check(key, path);
-        visit(item, join(path, key));
-      }
+    if (typeof value !== "object" || value === null) return;
+    if (depth > deepest) {
+      errors[field || "non_field_errors"] = ["Nested too deeply."];
+      return;
+    }
+    for (const [key, item] of Object.entries(value)) {
+      if (!Array.isArray(value)) check(key, path);
+      visit(item, join(path, key), field, depth + 1);
     }
   };
-  if (typeof body !== "object" || body === null || Array.isArray(body)) visit(body, "");
-  else for (const [key, item] of Object.entries(body)) if (known.has(key)) visit(item, key);
+  if (typeof body !== "object" || body === null || Array.isArray(body)) visit(body, "", "", 1);
+  else for (const [key, item] of Object.entries(body)) if (known.has(key)) visit(item, key, key, 1);
   return Object.keys(errors).length > 0 ? errors : undefined;
 }
 

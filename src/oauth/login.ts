@@ -16,6 +16,7 @@ export type LoginOutcome =
 export interface LoginAttempt {
   email: string;
   password: string;
+  /** A slug; blank as left out. */
   organization: string | undefined;
   address: string;
 }
@@ -42,9 +43,8 @@ export async function logIn(db: Database, attempt: LoginAttempt, now: Date, deco
   const memberships = await candidates(db, email);
   const passwordHash = memberships[0]?.password_hash ?? null;
   const matches = await verifyPassword(passwordHash ?? decoyHash, attempt.password);
-  const inOrganization = memberships.filter(
-    ({ slug }) => attempt.organization === undefined || slug === attempt.organization,
-  );
+  const wanted = attempt.organization?.trim().toLowerCase() || undefined;
+  const inOrganization = memberships.filter(({ slug }) => wanted === undefined || slug === wanted);
   if (!matches || passwordHash === null || inOrganization.length === 0) {
     const waits = await Promise.all(limits.map(({ limit, subject }) => recordFailure(db, limit, subject, now)));
     const wait = Math.max(...waits);

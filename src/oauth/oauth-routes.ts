@@ -1,4 +1,5 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { METHODS } from "node:http";
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
 import type { Database } from "../db/database.ts";
 import { isUnavailable } from "../db/failures.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -38,10 +39,12 @@ export function registerOAuthRoutes(app: FastifyInstance, options: OAuthOptions)
     throw wait > 0 ? OAuthError.tooManyFailures(wait) : OAuthError.invalidClient(usedBasic);
   }
 
-  /** Registers POST, and 405 for every other method. */
+  for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
+
+  /** Registers POST, and 405 for every other method that HTTP knows. */
   function endpoint(path: string, handle: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>): void {
     app.route({
-      method: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"],
+      method: app.supportedMethods as HTTPMethods[],
       url: path,
       handler: async (request, reply) => {
         reply.header("Cache-Control", "no-store").header("Pragma", "no-cache");

@@ -12,7 +12,7 @@ test("accepts the composed and the decomposed form of one password", async () =>
   expect(await verifyPassword(await hashPassword("p\u00e4sswort-lang"), "pa\u0308sswort-lang")).toBe(true);
 });
 
-test("wants ten characters and has an upper bound", () => {
+test("wants eight characters and has an upper bound", () => {
   expect(isAcceptablePassword("1234567")).toBe(false);
   expect(isAcceptablePassword("12345678")).toBe(true);
   expect(isAcceptablePassword("x".repeat(1025))).toBe(false);

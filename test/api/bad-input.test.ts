@@ -131,6 +131,23 @@ describe("bad input", () => {
     }
   });
 
+  it("nested without end is refused where it is stored and ignored elsewhere", async () => {
+    const deep = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
+    const call = (body: string) =>
+      api.call("POST", "/api/v1/devices/", {
+        token: integration.token,
+        body,
+        headers: { "content-type": "application/json" },
+      });
+    const device = '"uid":"490154203237500","device_model_slug":"iw-h10"';
+    const stored = await call(`{${device},"metadata":{"a":${deep(200_000)}}}`);
+    expect([stored.status, stored.body.errors]).toEqual([400, { metadata: ["Nested too deeply."] }]);
+    const alone = await call(deep(200_000));
+    expect([alone.status, alone.body.errors]).toEqual([400, { non_field_errors: ["Nested too deeply."] }]);
+    expect((await call(`{${device},"unknown":${deep(200_000)}}`)).status).toBe(201);
+    expect((await call(`{${device},"metadata":{"a":${deep(400)}}}`)).status).toBe(200);
+  });
+
   it("as a media type is 415 on the API, and invalid_request on the token endpoints", async () => {
     for (const type of ["x", "/", ";", "application/json, text/plain", "text/plain"]) {
       const headers = { "content-type": type };

@@ -234,6 +234,7 @@ describe("lists", () => {
         forged(["-ts", 7, "2026-03-01T00:00:00.000Z", "019ca877-814b-7d10-a2c4-5b6e7f801122"]),
         forged(["-ts", 1, 5, null]),
         `${cursor}x`.slice(5),
+        ...["x", "xx", "xxx", "!"].map((added) => cursor + added),
       ];
       for (const text of broken) {
         const answer = await get(`samples/?cursor=${text}`);
@@ -245,6 +246,7 @@ describe("lists", () => {
 
     it.each([
       ["order=up", "order"],
+      ["ordering=&order=up", "order"],
       ["ordering=id", "ordering"],
       ["ordering=ts,-ts", "ordering"],
       ["page_size=0", "page_size"],

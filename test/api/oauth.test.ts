@@ -122,12 +122,15 @@ describe("OAuth", () => {
       expect(odd.status).toBe(401);
     });
 
-    it.each(["GET", "PUT", "PATCH", "DELETE", "OPTIONS"])("answers %s with 405", async (method) => {
-      for (const path of ["/o/token/", "/o/revoke_token/", "/o/introspect/"]) {
-        const answer = await api.call(method, path);
-        expect([answer.status, answer.headers.allow, answer.body.error]).toEqual([405, "POST", "invalid_request"]);
-      }
-    });
+    it.each(["GET", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"])(
+      "answers %s with 405",
+      async (method) => {
+        for (const path of ["/o/token/", "/o/revoke_token/", "/o/introspect/"]) {
+          const answer = await api.call(method, path);
+          expect([answer.status, answer.headers.allow, answer.body.error]).toEqual([405, "POST", "invalid_request"]);
+        }
+      },
+    );
 
     it("answers an unknown path under /o/ in the shape of RFC 6749", async () => {
       const answer = await api.call("GET", "/o/nothing/");

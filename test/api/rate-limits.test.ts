@@ -60,6 +60,15 @@ describe("rate limits", () => {
     ]);
   });
 
+  it("counts a call whose path cannot be decoded like every other", async () => {
+    const call = await caller(2, 100);
+    const refused = await call("/api/v1/devices/%zz/");
+    expect([refused.status, refused.headers.ratelimit]).toEqual([403, '"per_minute";r=1;t=60, "per_hour";r=99;t=3600']);
+    await call();
+    const throttled = await call("/api/v1/%zz/");
+    expect([throttled.status, throttled.body.code, throttled.headers["retry-after"]]).toEqual([429, "throttled", "60"]);
+  });
+
   it("names both windows when both are exceeded, with the longer wait", async () => {
     const call = await caller(2, 2);
     await call();

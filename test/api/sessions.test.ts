@@ -57,6 +57,9 @@ describe("sessions of people", () => {
     const chosen = await logIn({ email: person.email, password, organization: "other-co" });
     expect([chosen.status, chosen.body.user.role]).toEqual([200, "VIEWER"]);
     expect((await logIn({ email: person.email, password, organization: "no-co" })).status).toBe(401);
+    expect((await logIn({ email: person.email, password, organization: "Other-Co" })).status).toBe(200);
+    expect((await logIn({ email: person.email, password, organization: " " })).status).toBe(400);
+    expect((await logIn({ email: "ada@example.org", password, organization: "" })).status).toBe(200);
   });
 
   it.each([[{ email: "ada@example.org", password: "wrong password" }], [{ email: "nobody@example.org", password }]])(

@@ -13,13 +13,18 @@ import {
 } from "../support/world.ts";
 
 /** Over a real socket: a client library would tidy the address up. */
-async function rawCall({ app }: TestApi, target: string, token?: string): Promise<{ status: number }> {
+async function rawCall(
+  { app }: TestApi,
+  target: string,
+  token?: string,
+): Promise<{ status: number; body: Record<string, unknown> }> {
   if (!app.server.listening) await app.listen({ port: 0, host: "127.0.0.1" });
   const { port } = app.server.address() as AddressInfo;
   const socket = connect(port, "127.0.0.1");
   const authorization = token === undefined ? "" : `Authorization: Bearer ${token}\r\n`;
   socket.write(`GET ${target} HTTP/1.1\r\nHost: vigil.example\r\n${authorization}Connection: close\r\n\r\n`);
-  return { status: Number((await text(socket)).slice(9, 12)) };
+  const answer = await text(socket);
+  return { status: Number(answer.slice(9, 12)), body: JSON.parse(answer.slice(answer.indexOf("\r\n\r\n"))) };
 }
 
 describe("the surface", () => {
@@ -80,6 +85,16 @@ describe("the surface", () => {
       expect((await rawCall(api, path)).status).toBe(401);
       expect((await rawCall(api, path, integration.token)).status).toBe(200);
       expect((await rawCall(api, path.replace("protocols", "nothing"), integration.token)).status).toBe(403);
+    },
+  );
+
+  it.each(["/api/v1/partner/outbound%2Devents", "http://vigil.example/api/v1/partner/outbound-events/"])(
+    "gives errors of replay their own shape however the address is written: %s",
+    async (path) => {
+      for (const [target, status] of [[path, 401] as const, [`${path}?limit=0`, 400] as const]) {
+        const answer = await rawCall(api, target, status === 401 ? undefined : integration.token);
+        expect([answer.status, Object.keys(answer.body)]).toEqual([status, ["error"]]);
+      }
     },
   );
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isSlug, parseLocale, parseTimezone, slugFromName } from "./organization-settings.ts";
+import { isSlug, parseLanguage, parseLocale, parseTimezone, slugFromName } from "./organization-settings.ts";
 
 test.each([
   ["Care Co", "care-co"],
@@ -23,6 +23,11 @@ test("knows a slug", () => {
 test("takes the language of a locale", () => {
   expect(["it", "it-IT", "IT_it", "de-AT", "es-419"].map(parseLocale)).toEqual(["it", "it", "it", "de", "es"]);
   expect(["pt", "", "italiano", "en US"].map(parseLocale)).toEqual([undefined, undefined, undefined, undefined]);
+});
+
+test("knows languages that it does not speak", () => {
+  expect(["pt", "PT-br", "nl_NL", "it"].map(parseLanguage)).toEqual(["pt", "pt", "nl", "it"]);
+  expect(["xx", "", "italiano", "en US", "-"].map(parseLanguage)).toEqual(Array(5).fill(undefined));
 });
 
 test("takes IANA time zones only", () => {

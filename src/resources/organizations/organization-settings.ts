@@ -2,14 +2,22 @@
 export const organizationFeatures = ["geofence_scoping", "managed_onboarding"] as const;
 export type OrganizationFeature = (typeof organizationFeatures)[number];
 
+/** The languages of mails and of the console. An organization may have another one, which only devices then see. */
 export const locales = ["en", "it", "de", "fr", "es"] as const;
 export type Locale = (typeof locales)[number];
 
 export const organizationDefaults = { timezone: "UTC", defaultLocale: "en", perMinute: 600, perHour: 20_000 } as const;
 
-/** The language of a locale like `it`, `it-IT` or `it_IT`, or undefined for one that Vigil does not speak. */
+/** The language of a locale like `it`, `it-IT` or `it_IT`, or undefined where there is no such language. */
+export function parseLanguage(text: string): string | undefined {
+  const language = /^([a-z]{2,3})([-_][a-z0-9]{1,8})*$/i.exec(text)?.[1]?.toLowerCase();
+  if (language === undefined) return undefined;
+  return new Intl.DisplayNames("en", { type: "language", fallback: "none" }).of(language) && language;
+}
+
+/** The same, or undefined for one that Vigil does not speak. */
 export function parseLocale(text: string): Locale | undefined {
-  const language = /^([a-z]{2})([-_][a-z0-9]+)*$/i.exec(text)?.[1]?.toLowerCase();
+  const language = parseLanguage(text);
   return locales.find((locale) => locale === language);
 }
 

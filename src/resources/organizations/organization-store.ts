@@ -5,13 +5,13 @@ import type { Actor } from "../../oauth/actor.ts";
 import { announceIdentityChange } from "../../oauth/identity-changes.ts";
 import { changesBetween, recordAudit } from "../audit/audit-store.ts";
 import { touchRules } from "../rule-versions/rule-version.ts";
-import type { Locale, OrganizationFeature } from "./organization-settings.ts";
+import type { OrganizationFeature } from "./organization-settings.ts";
 
 export interface OrganizationSettings {
   name: string;
   slug: string;
   timezone: string;
-  defaultLocale: Locale;
+  defaultLocale: string;
   features: readonly OrganizationFeature[];
   perMinute: number;
   perHour: number;
