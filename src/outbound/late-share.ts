@@ -1,5 +1,5 @@
 /** Part of its time that the process may be busy while late rows are sent beside new ones. */
-const mostBusy = 0.7;
+const mostBusy = 0.5;
 const fewest = 4;
 
 /**
