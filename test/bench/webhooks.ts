@@ -107,6 +107,7 @@ export async function benchWebhooks(): Promise<Row[]> {
       const speed = await measureSpeed(client, ours);
       const packets = await measurePackets(client);
       const alone = await measureDelays(client, quiet);
+      const besideBare = await besideBareClient(() => measureDelays(client, quiet));
       await fillLog(client, dead, waiting);
       const besideDead = await measureDelays(client, quiet);
       await fillLog(client, busy, waiting);
@@ -119,8 +120,8 @@ export async function benchWebhooks(): Promise<Row[]> {
         unit: "ms",
         ratios: [mine / Math.max(1, bare)],
       });
-      const besides = (kind: string, part: "p50" | "p99", mine: ReceiverStats[]): Row => ({
-        what: `${part} of row to request, with ${waiting} rows waiting for a receiver that ${kind}, against alone`,
+      const beside = (what: string, part: "p50" | "p99", mine: ReceiverStats[]): Row => ({
+        what: `${part} of row to request beside ${what}, against alone`,
         ours: median(mine.map((stats) => stats[part])),
         bare: median(alone.map((stats) => stats[part])),
         unit: "ms",
@@ -130,10 +131,12 @@ export async function benchWebhooks(): Promise<Row[]> {
         speed,
         row(`p50 of packet to request at ${packetRate} packets/s, against the answer to the device`, ...packets.p50),
         row(`p99 of packet to request at ${packetRate} packets/s, against the answer to the device`, ...packets.p99),
-        besides("hangs", "p50", besideDead),
-        besides("hangs", "p99", besideDead),
-        besides("answers", "p50", besideBusy),
-        besides("answers", "p99", besideBusy),
+        ...(["p50", "p99"] as const).flatMap((part) => [
+          beside(`${waiting} rows for a receiver that hangs`, part, besideDead),
+          beside(`${waiting} rows for a receiver that answers`, part, besideBusy),
+          // No row waits here: what the machine alone takes from us when somebody else is at work on it.
+          beside("a bare client and its receiver", part, besideBare),
+        ]),
       ];
     });
   } finally {
@@ -141,6 +144,19 @@ export async function benchWebhooks(): Promise<Row[]> {
     receiver.child.kill();
     quietReceiver.child.kill();
     await folder.remove();
+  }
+
+  async function besideBareClient<T>(work: () => Promise<T>): Promise<T> {
+    let isDone = false;
+    const hammering = (async () => {
+      while (!isDone) await runBare(url("/bare"), join(folder.path, "ca.pem"));
+    })();
+    try {
+      return await work();
+    } finally {
+      isDone = true;
+      await hammering;
+    }
   }
 
   async function measureSpeed(client: pg.Client, integrationId: string): Promise<Row> {
