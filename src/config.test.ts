@@ -15,7 +15,7 @@ test("has the documented defaults when nothing is set", () => {
     gatewayMaxConnections: 100_000,
     gatewayMaxPerAddress: 20_000,
     gatewayNewPerAddress: 12_000,
-    ingestInFlight: 1,
+    ingestInFlight: 2,
     opsPort: 9090,
     baseUrl: undefined,
     roles: ["api", "gateway", "worker"],

@@ -172,7 +172,7 @@ export function loadConfig(
     gatewayMaxConnections: number("VIGIL_GATEWAY_MAX_CONNECTIONS", 100_000, 1, 1_000_000),
     gatewayMaxPerAddress: number("VIGIL_GATEWAY_MAX_PER_ADDRESS", 20_000, 1, 1_000_000),
     gatewayNewPerAddress: number("VIGIL_GATEWAY_NEW_PER_ADDRESS_PER_MINUTE", 12_000, 1, 1_000_000),
-    ingestInFlight: number("VIGIL_INGEST_IN_FLIGHT", 1, 1, 2),
+    ingestInFlight: number("VIGIL_INGEST_IN_FLIGHT", 2, 1, 2),
     opsPort: port("--ops-port", flags.opsPort, "VIGIL_OPS_PORT", 9090),
     baseUrl: parsed("VIGIL_BASE_URL", httpUrl)?.replace(/\/+$/, ""),
     roles: flags.roles === undefined ? roles : parseRoles("--roles", flags.roles),

@@ -36,7 +36,7 @@ export interface GatewayOptions {
   port: number;
   /** Ports that speak one protocol only. */
   dedicatedPorts: readonly { protocol: string; port: number }[];
-  ingest: Pick<IngestOptions, "inFlight" | "carrierName" | "isLocating" | "isGeocoding">;
+  ingest: Pick<IngestOptions, "inFlight" | "crowd" | "carrierName" | "isLocating" | "isGeocoding">;
   rules: RuleBook;
   /** What takes part in the transactions of packets. */
   steps: readonly BatchStep[];

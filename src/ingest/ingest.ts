@@ -30,13 +30,19 @@ export interface IngestOptions extends StoreOptions {
   clock: Clock;
   log: Logger;
   metrics: Metrics;
-  /** Transactions at a time, 1 or 2: a second one pays on disks whose fsync takes milliseconds. */
+  /** Transactions at a time, 1 or 2. */
   inFlight: number;
+  /**
+   * So many packets must wait for a second transaction to begin beside the first: then this process works while the database
+   * does, and the other way round. With fewer it would only make batches smaller, which cost more and are answered no sooner.
+   */
+  crowd?: number;
   /** Called when packets were settled: there may be room again. */
   onSettled(): void;
 }
 
 const mostPackets = 2000;
+const usualCrowd = 200;
 const firstPauseMs = 100;
 const longestPauseMs = 5000;
 /** A server that does not answer for so long is left; the next attempt finds out whether the commit was done. */
@@ -72,7 +78,11 @@ class BatchingIngest implements Ingest {
     this.queuedFrames++;
     this.queuedBytes += sizeOf(packet);
     this.#waiting.push(packet);
-    if (this.#running < this.#options.inFlight) this.#startSoon();
+    if (this.#running === 0 || (this.#running < this.#options.inFlight && this.#isCrowded)) this.#startSoon();
+  }
+
+  get #isCrowded(): boolean {
+    return this.#waiting.length >= (this.#options.crowd ?? usualCrowd);
   }
 
   /** Packets that arrive in the same turn of the event loop share a batch. */
@@ -99,9 +109,10 @@ class BatchingIngest implements Ingest {
     if (this.#running === 0) this.#onIdle?.();
   }
 
-  /** The oldest packets, without those of devices that another transaction is storing. */
+  /** The oldest packets, without those of devices that another transaction is storing. None: the other one takes what comes. */
   #take(): Packet[] {
     if (this.#running <= 1) return this.#waiting.splice(0, mostPackets);
+    if (!this.#isCrowded) return [];
     const taken: Packet[] = [];
     const kept: Packet[] = [];
     for (const packet of this.#waiting) {
