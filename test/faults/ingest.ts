@@ -10,7 +10,8 @@ import { NumberedDevice } from "./numbered-device.ts";
 import { makeRandom } from "./random.ts";
 import { fenceIn, WalkingDevice, walkedFence, walkerStart } from "./walking-device.ts";
 
-const devices = 300;
+/** Enough for two transactions beside each other. */
+const devices = 800;
 const walkers = 30;
 const stopSeconds = 30;
 
