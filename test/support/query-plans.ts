@@ -26,7 +26,7 @@ export function explaining(db: Db, tell: (plan: PlanNode) => void): Db {
   return { ...db, many, maybeOne: async (...given) => (await many(...given))[0] as never };
 }
 
-const stepsOf = (plan: PlanNode): PlanNode[] => [plan, ...(plan.Plans ?? []).flatMap(stepsOf)];
+export const stepsOf = (plan: PlanNode): PlanNode[] => [plan, ...(plan.Plans ?? []).flatMap(stepsOf)];
 
 /** How many rows of tables and indexes a statement has looked at. */
 export function rowsRead(plan: PlanNode): number {
