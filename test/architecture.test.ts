@@ -11,20 +11,23 @@ const allowed: Record<string, readonly string[]> = {
   db: ["lib"],
   codecs: ["lib"],
   audio: ["lib"],
+  embedded: ["lib", "db"],
   mail: ["lib", "db"],
   oauth: ["lib", "db"],
+  outbox: ["lib", "db", "oauth"],
   http: ["lib", "db", "oauth"],
-  resources: ["lib", "db", "oauth", "http", "mail"],
+  resources: ["lib", "db", "oauth", "http", "mail", "outbox"],
+  places: ["lib", "db", "resources", "outbox"],
   rules: ["lib", "resources"],
-  outbound: ["lib", "db", "oauth", "http", "resources"],
-  ingest: ["lib", "db", "codecs", "resources", "rules", "outbound"],
-  gateway: ["lib", "db", "codecs", "resources", "ingest", "outbound"],
+  outbound: ["lib", "db", "oauth", "http", "outbox", "resources"],
+  ingest: ["lib", "db", "codecs", "resources", "rules", "outbox", "places"],
+  gateway: ["lib", "db", "codecs", "resources", "ingest", "outbox"],
   console: ["lib", "db", "http", "oauth", "resources", "outbound"],
   simulator: ["lib", "codecs"],
 };
 
-/** Files beside the rooms put everything together and may see all of it. */
-const isRoot = (room: string): boolean => room === "cli" || room.endsWith(".ts");
+/** The binary, the command line and the roles put everything together and may see all of it. */
+const isRoot = (room: string): boolean => room === "cli" || room === "roles" || room.endsWith(".ts");
 
 interface Import {
   file: string;

@@ -1,6 +1,6 @@
 import { type Database, openDatabase } from "../db/database.ts";
-import { openEmbeddedServer } from "../db/embedded-server.ts";
 import { migrate } from "../db/migrate.ts";
+import { openEmbeddedServer } from "../embedded/embedded-server.ts";
 import { type CommandContext, CommandError } from "./command.ts";
 import { reasonOf } from "./failures.ts";
 

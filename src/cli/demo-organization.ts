@@ -4,6 +4,7 @@ import type { Database } from "../db/database.ts";
 import { newUuid, randomToken } from "../lib/ids.ts";
 import { hashPassword } from "../oauth/passwords.ts";
 import { allScopes } from "../oauth/scopes.ts";
+import { allWebhookEventTypes } from "../outbox/webhook-event-types.ts";
 import {
   createIntegration,
   type Integration,
@@ -19,7 +20,6 @@ import {
   updateOrganization,
 } from "../resources/organizations/organization-store.ts";
 import { rotateClientSecret } from "../resources/organizations/secret-rotation.ts";
-import { allWebhookEventTypes } from "../resources/organizations/webhook-event-types.ts";
 import { addMember } from "../resources/users/member-store.ts";
 import { romeTimezone } from "../simulator/fleet.ts";
 import type { CommandContext } from "./command.ts";

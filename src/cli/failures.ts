@@ -1,7 +1,7 @@
 import { ConfigError } from "../config.ts";
-import { EmbeddedServerError } from "../db/embedded-server.ts";
 import { isUnavailable } from "../db/failures.ts";
 import { MigrationError } from "../db/migrate.ts";
+import { EmbeddedServerError } from "../embedded/embedded-server.ts";
 
 const oneLine = (text: string): string => text.replace(/\s*\n\s*/g, "; ");
 

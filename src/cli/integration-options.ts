@@ -1,8 +1,8 @@
 import { lookup } from "node:dns/promises";
 import { isImei } from "../lib/ids.ts";
 import { allScopes, type Scope } from "../oauth/scopes.ts";
+import { allWebhookEventTypes } from "../outbox/webhook-event-types.ts";
 import type { IntegrationSettings } from "../resources/organizations/integration-store.ts";
-import { allWebhookEventTypes } from "../resources/organizations/webhook-event-types.ts";
 import { checkWebhookTarget } from "../resources/organizations/webhook-target.ts";
 import { type Arguments, type CommandContext, CommandError, type Option, UsageError } from "./command.ts";
 import { commaList, givenOnly, knownWords, nonEmptyText } from "./option-values.ts";

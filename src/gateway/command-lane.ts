@@ -1,6 +1,7 @@
 import { UnsupportedDownlink } from "../codecs/codec.ts";
 import type { TrackerMessage } from "../codecs/tracker-message.ts";
 import { repeat } from "../lib/lifecycle.ts";
+import { makeOutcomeMetrics, type OutcomeMetrics } from "../outbox/outcome-metrics.ts";
 import type { CommandCapability } from "../resources/catalog/capability.ts";
 import {
   claimCommand,
@@ -18,7 +19,6 @@ import { acknowledged, refused } from "../resources/commands/command-settling.ts
 import { isWrittenAgain } from "../resources/commands/command-types.ts";
 import { linkReadings } from "../resources/commands/measurement-results.ts";
 import { adoptOrphans } from "../resources/commands/orphaned-commands.ts";
-import { makeOutcomeMetrics, type OutcomeMetrics } from "../resources/outbound-events/outcome-metrics.ts";
 import type { DeviceLink, DownlinkHost, DownlinkLane } from "./downlink.ts";
 import { WriterLock } from "./writer-lock.ts";
 

@@ -7,7 +7,7 @@ import type { BatchStep } from "../ingest/batch-step.ts";
 import type { DeviceTrack } from "../ingest/device-memory.ts";
 import { openTrack } from "../ingest/device-track.ts";
 import { type Ingest, type IngestOptions, makeIngest } from "../ingest/ingest.ts";
-import type { RuleBook } from "../ingest/rule-book.ts";
+import type { RuleBook } from "../ingest/rules/rule-book.ts";
 import type { Clock } from "../lib/clock.ts";
 import { makeUuidV7Source, newUuid } from "../lib/ids.ts";
 import type { Logger } from "../lib/logger.ts";

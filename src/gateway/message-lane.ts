@@ -4,6 +4,9 @@ import type { TrackerMessage } from "../codecs/tracker-message.ts";
 import type { Tx } from "../db/database.ts";
 import { type MessageAnswer, messageAnswerOf } from "../ingest/message-answers.ts";
 import { repeat } from "../lib/lifecycle.ts";
+import type { OutboundEntry } from "../outbox/outbound-entry.ts";
+import { appendOutbound } from "../outbox/outbound-log.ts";
+import { makeOutcomeMetrics, type OutcomeMetrics } from "../outbox/outcome-metrics.ts";
 import {
   type ClaimedMessage,
   claimMessage,
@@ -15,9 +18,6 @@ import {
   type Sender,
 } from "../resources/messages/message-delivery.ts";
 import type { FailureReason } from "../resources/messages/message-record.ts";
-import type { OutboundEntry } from "../resources/outbound-events/outbound-entry.ts";
-import { appendOutbound } from "../resources/outbound-events/outbound-log.ts";
-import { makeOutcomeMetrics, type OutcomeMetrics } from "../resources/outbound-events/outcome-metrics.ts";
 import type { DeviceLink, DownlinkHost, DownlinkLane } from "./downlink.ts";
 
 const answerWaitMs = 30_000;

@@ -1,6 +1,6 @@
 import { isRetryable, isUnavailable } from "../db/failures.ts";
 import { StaleDevices } from "./batch.ts";
-import { RulesMoved } from "./rules-moved.ts";
+import { RulesMoved } from "./rules/rules-moved.ts";
 
 /** `again`: at once. `outage`: after a pause, with a new connection. `stale`: without some devices. `data`: a packet is to blame. */
 export type BatchFailure = "again" | "outage" | "stale" | "data";

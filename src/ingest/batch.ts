@@ -2,22 +2,22 @@ import type { Client } from "pg";
 import { copyAnd } from "../db/copy-in.ts";
 import { onClient } from "../db/database.ts";
 import { newUuid } from "../lib/ids.ts";
+import type { OutboundEntry } from "../outbox/outbound-entry.ts";
 import { eventTypes } from "../resources/events/event-types.ts";
-import type { OutboundEntry } from "../resources/outbound-events/outbound-entry.ts";
 import type { BatchStep, TakenPacket } from "./batch-step.ts";
 import { beginBatch, copiesOf, type FrameKeyRow, insertFrameKeys, markJumps } from "./batch-store.ts";
 import type { DeviceMemory, DeviceTrack } from "./device-memory.ts";
 import { DeviceEvaluation, type EvaluateOptions } from "./evaluate.ts";
 import { readNames } from "./event-store.ts";
 import { noRows } from "./ingest-rows.ts";
-import type { OrganizationRules, RuleView } from "./organization-rules.ts";
 import { outboundOf } from "./outbound-rows.ts";
 import { deviceTimeOf, frameKey, type Packet } from "./packet.ts";
-import { hasDoubt, type PastThresholds, readPast } from "./past-thresholds.ts";
 import { addPresenceEvents } from "./presence-events.ts";
-import type { RuleBook } from "./rule-book.ts";
-import { storeRules } from "./rule-step.ts";
-import { RulesMoved } from "./rules-moved.ts";
+import type { OrganizationRules, RuleView } from "./rules/organization-rules.ts";
+import { hasDoubt, type PastThresholds, readPast } from "./rules/past-thresholds.ts";
+import type { RuleBook } from "./rules/rule-book.ts";
+import { storeRules } from "./rules/rule-step.ts";
+import { RulesMoved } from "./rules/rules-moved.ts";
 import { updateStates } from "./state-store.ts";
 
 /** Packets that are stored in one transaction, under one id however often it is tried. */

@@ -1,7 +1,7 @@
 import type { Point } from "../lib/geo.ts";
 import type { LastKnownLocation } from "../resources/events/event-location.ts";
-import type { RuleView } from "./organization-rules.ts";
-import type { RuleMemory } from "./rule-memory.ts";
+import type { RuleView } from "./rules/organization-rules.ts";
+import type { RuleMemory } from "./rules/rule-memory.ts";
 
 /** What ingest must know of a device, as it was accepted at login. */
 export interface IngestDevice {

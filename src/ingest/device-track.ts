@@ -1,10 +1,10 @@
 import type { Db } from "../db/database.ts";
 import { uuidBytes, uuidV7Floor } from "../lib/ids.ts";
 import { eventTypes } from "../resources/events/event-types.ts";
-import { alarmKey } from "./alarm-rules.ts";
 import type { DeviceTrack, IngestDevice, LastLocation } from "./device-memory.ts";
-import { noMemory } from "./rule-memory.ts";
-import { readRules } from "./rule-store.ts";
+import { alarmKey } from "./rules/alarm-rules.ts";
+import { noMemory } from "./rules/rule-memory.ts";
+import { readRules } from "./rules/rule-store.ts";
 
 /** Older fixes cannot make a jump of a new one: it would lie on another planet. */
 const fixesBackMs = 86_400_000;

@@ -1,8 +1,8 @@
 import type { Database, Tx } from "../db/database.ts";
 import type { Clock } from "../lib/clock.ts";
 import { uuidBytes, uuidV7 } from "../lib/ids.ts";
+import { noOutcomes } from "../outbox/outcome-metrics.ts";
 import { durationMs, layOut, type PartSize } from "../resources/ecg/ecg-layout.ts";
-import { noOutcomes } from "../resources/outbound-events/outcome-metrics.ts";
 import { ecgEvent, type RecordedEcg } from "./ecg-event.ts";
 import { insertEvents } from "./event-store.ts";
 import type { EventRow } from "./ingest-rows.ts";

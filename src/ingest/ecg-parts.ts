@@ -13,7 +13,7 @@ import {
   type TakenPart,
   updateRecordings,
 } from "./ecg-parts-store.ts";
-import { plausibleTime } from "./time-rule.ts";
+import { plausibleTime } from "./rules/time-rule.ts";
 
 /** Samples of all leads, gaps included. A part beyond it is a packet that cannot be stored: kept aside, and answered. */
 const mostSamples = 2 * 1024 * 1024;

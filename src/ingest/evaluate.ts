@@ -1,17 +1,17 @@
 import type { Alarm, Fix, MetricKey, TrackerMessage, Vitals } from "../codecs/tracker-message.ts";
 import { formatUuid } from "../lib/ids.ts";
+import { addressJob, locateJob, type PlaceJob } from "../places/place-job.ts";
 import { alarmData } from "../resources/events/event-envelope.ts";
 import { eventTypes, severities } from "../resources/events/event-types.ts";
-import { addressJob, locateJob, type PlaceJob } from "../resources/locations/place-job.ts";
 import type { ScheduleCheck } from "../rules/fence-schedule.ts";
 import { isLate } from "../rules/lateness.ts";
-import { withAlarm } from "./alarm-rules.ts";
 import type { DeviceMemory, DeviceTrack, LastLocation, RecentFix } from "./device-memory.ts";
-import { DeviceRules } from "./device-rules.ts";
-import { invalidReason, isJump, isMoving } from "./fix-rules.ts";
 import type { BatchRows, LocationRow, StateRow } from "./ingest-rows.ts";
-import type { RuleView } from "./organization-rules.ts";
-import { plausibleTime } from "./time-rule.ts";
+import { withAlarm } from "./rules/alarm-rules.ts";
+import { DeviceRules } from "./rules/device-rules.ts";
+import { invalidReason, isJump, isMoving } from "./rules/fix-rules.ts";
+import type { RuleView } from "./rules/organization-rules.ts";
+import { plausibleTime } from "./rules/time-rule.ts";
 
 export interface EvaluateOptions {
   /** A UUIDv7 of the time. */

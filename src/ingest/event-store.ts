@@ -2,10 +2,10 @@ import type { Client } from "pg";
 import type { Tx } from "../db/database.ts";
 import { formatUuid } from "../lib/ids.ts";
 import { searchText } from "../lib/search-text.ts";
+import type { OutboundEntry } from "../outbox/outbound-entry.ts";
+import { appendOutbound } from "../outbox/outbound-log.ts";
+import type { WebhookEventType } from "../outbox/webhook-event-types.ts";
 import { eventTypes } from "../resources/events/event-types.ts";
-import type { WebhookEventType } from "../resources/organizations/webhook-event-types.ts";
-import type { OutboundEntry } from "../resources/outbound-events/outbound-entry.ts";
-import { appendOutbound } from "../resources/outbound-events/outbound-log.ts";
 import type { EventOwner, EventRow } from "./ingest-rows.ts";
 
 /** Names as they are now: a connection may be older than the last change of its device's name. */

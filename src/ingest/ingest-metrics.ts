@@ -1,5 +1,5 @@
 import type { Metrics } from "../lib/metrics.ts";
-import { makeOutcomeMetrics } from "../resources/outbound-events/outcome-metrics.ts";
+import { makeOutcomeMetrics } from "../outbox/outcome-metrics.ts";
 import type { Committed } from "./batch.ts";
 
 export function makeIngestMetrics(metrics: Metrics, queue: { queuedFrames: number; queuedBytes: number }) {

@@ -1,8 +1,8 @@
+import type { OutboundEntry } from "../outbox/outbound-entry.ts";
+import type { PlaceJob } from "../places/place-job.ts";
 import type { EnvelopedLocation } from "../resources/locations/location-envelope.ts";
-import type { PlaceJob } from "../resources/locations/place-job.ts";
-import type { OutboundEntry } from "../resources/outbound-events/outbound-entry.ts";
 import type { DeviceTrack, IngestDevice, LastLocation } from "./device-memory.ts";
-import type { InvalidReason } from "./fix-rules.ts";
+import type { InvalidReason } from "./rules/fix-rules.ts";
 
 /** What a batch writes, before it becomes bytes. Times are milliseconds; `track` gives device and organization. */
 

@@ -9,7 +9,7 @@ import type { DeviceTrack } from "./device-memory.ts";
 import { makeIngestMetrics } from "./ingest-metrics.ts";
 import type { Outcome, Packet } from "./packet.ts";
 import { keepPoisoned } from "./poison-store.ts";
-import { rereadRules } from "./rule-store.ts";
+import { rereadRules } from "./rules/rule-store.ts";
 
 /**
  * Stores packets durably: as soon as a transaction is done, everything that waits becomes the next one (adaptive batches:

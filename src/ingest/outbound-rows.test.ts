@@ -1,7 +1,7 @@
 import type { Client } from "pg";
 import { expect, it } from "vitest";
 import { allScopes } from "../oauth/scopes.ts";
-import type { Lane } from "../resources/outbound-events/outbound-lanes.ts";
+import type { Lane } from "../outbox/outbound-lanes.ts";
 import { noRows } from "./ingest-rows.ts";
 import { outboundOf } from "./outbound-rows.ts";
 

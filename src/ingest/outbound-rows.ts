@@ -2,12 +2,12 @@ import type { Client } from "pg";
 import { CopyRows } from "../db/copy-in.ts";
 import { namedStatement } from "../db/sql.ts";
 import { formatUuid, uuidBytes } from "../lib/ids.ts";
+import { factOf } from "../outbox/outbound-entry.ts";
+import { type Lane, reserveLanes } from "../outbox/outbound-lanes.ts";
+import { OutboundWriter, outboundChannel } from "../outbox/outbound-log.ts";
+import type { WebhookEventType } from "../outbox/webhook-event-types.ts";
 import { eventTypes } from "../resources/events/event-types.ts";
 import { locationUpdateJson } from "../resources/locations/location-envelope.ts";
-import type { WebhookEventType } from "../resources/organizations/webhook-event-types.ts";
-import { factOf } from "../resources/outbound-events/outbound-entry.ts";
-import { type Lane, reserveLanes } from "../resources/outbound-events/outbound-lanes.ts";
-import { OutboundWriter, outboundChannel } from "../resources/outbound-events/outbound-log.ts";
 import { healthSnapshotJson, isHealthSnapshot } from "../resources/telemetry/health-envelope.ts";
 import type { BatchRows, EventOwner } from "./ingest-rows.ts";
 

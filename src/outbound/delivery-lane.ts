@@ -1,5 +1,5 @@
-import { positionOfLaneId } from "../resources/outbound-events/lane-ids.ts";
-import { isShown } from "../resources/outbound-events/shown-gate.ts";
+import { positionOfLaneId } from "../outbox/lane-ids.ts";
+import { isShown } from "../outbox/shown-gate.ts";
 import { resultOf } from "./attempt-result.ts";
 import type { RowAge } from "./delivery-slots.ts";
 import type { LogRow, RetryRow, RowChange } from "./delivery-store.ts";

@@ -1,5 +1,5 @@
 import type { Database, Db, Tx } from "../db/database.ts";
-import type { WebhookEventType } from "../resources/organizations/webhook-event-types.ts";
+import type { WebhookEventType } from "../outbox/webhook-event-types.ts";
 import { settingsVersion } from "./lane-store.ts";
 
 /** A row of the log that may be pushed. */

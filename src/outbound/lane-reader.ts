@@ -1,4 +1,4 @@
-import { laneIdAt, positionOfLaneId } from "../resources/outbound-events/lane-ids.ts";
+import { laneIdAt, positionOfLaneId } from "../outbox/lane-ids.ts";
 import type { RecordedLane } from "./delivery-recorder.ts";
 import { type LogRow, readEnd, readLog, readOpen, readPassed, readRetries } from "./delivery-store.ts";
 import type { LaneParts } from "./lane-parts.ts";

@@ -1,7 +1,7 @@
 import type { Db } from "../db/database.ts";
 import { type Sql, sql } from "../db/sql.ts";
 import type { Scope } from "../oauth/scopes.ts";
-import type { WebhookEventType } from "../resources/organizations/webhook-event-types.ts";
+import type { WebhookEventType } from "../outbox/webhook-event-types.ts";
 
 /**
  * Lanes of webhook push: who serves which integration, and how far it has come. A worker serves all organizations, so most

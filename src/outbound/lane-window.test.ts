@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { laneIdAt } from "../resources/outbound-events/lane-ids.ts";
+import { laneIdAt } from "../outbox/lane-ids.ts";
 import type { LogRow } from "./delivery-store.ts";
 import { LaneWindow, type WindowEntry } from "./lane-window.ts";
 

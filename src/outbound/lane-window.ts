@@ -1,4 +1,4 @@
-import { positionOfLaneId } from "../resources/outbound-events/lane-ids.ts";
+import { positionOfLaneId } from "../outbox/lane-ids.ts";
 import type { LogRow } from "./delivery-store.ts";
 
 /** A row of the log between the cursor and the end of what was read. */

@@ -1,5 +1,5 @@
 import { uuidV7 } from "../lib/ids.ts";
-import type { WebhookEventType } from "../resources/organizations/webhook-event-types.ts";
+import type { WebhookEventType } from "../outbox/webhook-event-types.ts";
 
 /** The device of samples, which cannot exist. */
 const sampleDevice = "000000000000000";

@@ -8,7 +8,7 @@ import { repeat } from "../lib/lifecycle.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Metrics } from "../lib/metrics.ts";
 import { identityChannel } from "../oauth/identity-changes.ts";
-import { outboundChannel } from "../resources/outbound-events/outbound-log.ts";
+import { outboundChannel } from "../outbox/outbound-log.ts";
 import { redriveChannel } from "./dead-letter-store.ts";
 import { DeliveryLane } from "./delivery-lane.ts";
 import { makeDeliveryMetrics } from "./delivery-metrics.ts";

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import * as errors from "../../src/lib/errors.ts";
 import { allScopes } from "../../src/oauth/scopes.ts";
-import { webhookEventTypes } from "../../src/resources/organizations/webhook-event-types.ts";
+import { webhookEventTypes } from "../../src/outbox/webhook-event-types.ts";
 import { openTestApi, type TestApi } from "../support/api.ts";
 
 const root = resolve(import.meta.dirname, "../..");

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { makeManualClock } from "../../src/lib/clock.ts";
 import { allScopes } from "../../src/oauth/scopes.ts";
-import { allWebhookEventTypes } from "../../src/resources/organizations/webhook-event-types.ts";
+import { allWebhookEventTypes } from "../../src/outbox/webhook-event-types.ts";
 import { openTestApi, type TestApi } from "../support/api.ts";
 import { replay, setIntegration, tell } from "../support/outbound.ts";
 import { type SampleType, sampleData } from "../support/outbound-samples.ts";

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { openEmbeddedServer } from "../../src/db/embedded-server.ts";
+import { openEmbeddedServer } from "../../src/embedded/embedded-server.ts";
 import { makeLogger } from "../../src/lib/logger.ts";
 import { withEmbedded } from "../support/embedded-client.ts";
 import { addIntegrations, registerFleet } from "../support/fleet.ts";

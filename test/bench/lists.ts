@@ -1,5 +1,5 @@
 import { Client } from "pg";
-import { openEmbeddedServer } from "../../src/db/embedded-server.ts";
+import { openEmbeddedServer } from "../../src/embedded/embedded-server.ts";
 import { makeLogger } from "../../src/lib/logger.ts";
 import { fillOrganization } from "../support/large-organization.ts";
 import { type Credentials, fetchTokenOf, startVigil, tempFolder, vigilJson } from "../support/vigil-process.ts";

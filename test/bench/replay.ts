@@ -3,20 +3,15 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Database, openDatabase } from "../../src/db/database.ts";
-import { openEmbeddedServer } from "../../src/db/embedded-server.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { maintainPartitions } from "../../src/db/partitions.ts";
 import { rawSql } from "../../src/db/sql.ts";
+import { openEmbeddedServer } from "../../src/embedded/embedded-server.ts";
 import { makeClock } from "../../src/lib/clock.ts";
 import { uuidV7Floor } from "../../src/lib/ids.ts";
 import { makeLogger } from "../../src/lib/logger.ts";
-import { usualTypes } from "../../src/resources/outbound-events/outbound-gate.ts";
-import {
-  findOldestId,
-  type ReplayOwner,
-  type ReplayRange,
-  readLog,
-} from "../../src/resources/outbound-events/replay-store.ts";
+import { findOldestId, type ReplayOwner, type ReplayRange, readLog } from "../../src/outbound/replay-store.ts";
+import { usualTypes } from "../../src/outbox/outbound-gate.ts";
 import { median, type Row } from "./report.ts";
 
 const smallest = 100_000;

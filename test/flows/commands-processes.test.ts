@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { maintainPartitions } from "../../src/db/partitions.ts";
 import { makeManualClock } from "../../src/lib/clock.ts";
 import { newUuid } from "../../src/lib/ids.ts";
-import { partitionedTables } from "../../src/partitioned-tables.ts";
 import { loadCatalog } from "../../src/resources/catalog/catalog.ts";
 import { makeCommandSweep } from "../../src/resources/commands/command-sweep.ts";
 import { resendTimezones } from "../../src/resources/commands/timezone-resend.ts";
 import { removeDeadNodes } from "../../src/resources/devices/device-sessions.ts";
+import { partitionedTables } from "../../src/roles/partitioned-tables.ts";
 import { type CommandWorld, iwDevice, openCommandWorld, serialIn } from "../support/command-world.ts";
 
 /** More than one process on one database, processes that are gone, and work that waits for months. */

@@ -3,7 +3,7 @@ import { maintainPartitions, type PartitionedTable, spansAround } from "../../sr
 import { rawSql } from "../../src/db/sql.ts";
 import { sweepSilentDevices } from "../../src/ingest/presence.ts";
 import { makeManualClock } from "../../src/lib/clock.ts";
-import { partitionedTables } from "../../src/partitioned-tables.ts";
+import { partitionedTables } from "../../src/roles/partitioned-tables.ts";
 import { type DatabaseProxy, openDatabaseProxy } from "../support/database-proxy.ts";
 import { imeis } from "../support/devices.ts";
 import { type GatewayWorld, gpsFix, openGatewayWorld, type TestGateway, vitals } from "../support/gateway.ts";

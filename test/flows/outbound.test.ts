@@ -2,10 +2,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vi
 import { maintainPartitions, type PartitionedTable, pruneDefaults } from "../../src/db/partitions.ts";
 import { makeManualClock } from "../../src/lib/clock.ts";
 import { newUuid, uuidV7Floor } from "../../src/lib/ids.ts";
-import { partitionedTables } from "../../src/partitioned-tables.ts";
-import { insertLocated, type LocatedPosition } from "../../src/resources/locations/place-store.ts";
-import { tellLocated } from "../../src/resources/outbound-events/located-update.ts";
-import { outboundChannel } from "../../src/resources/outbound-events/outbound-log.ts";
+import { outboundChannel } from "../../src/outbox/outbound-log.ts";
+import { tellLocated } from "../../src/places/located-update.ts";
+import { insertLocated, type LocatedPosition } from "../../src/places/place-store.ts";
+import { partitionedTables } from "../../src/roles/partitioned-tables.ts";
 import { type DatabaseProxy, openDatabaseProxy } from "../support/database-proxy.ts";
 import { imeis } from "../support/devices.ts";
 import {

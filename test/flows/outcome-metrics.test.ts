@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { VoiceService } from "../../src/audio/voice-service.ts";
-import { observeDeviceWork } from "../../src/device-work-gauges.ts";
 import { makeManualClock } from "../../src/lib/clock.ts";
 import { makeLogger } from "../../src/lib/logger.ts";
 import { Metrics } from "../../src/lib/metrics.ts";
+import { makeOutcomeMetrics } from "../../src/outbox/outcome-metrics.ts";
 import { makeCommandSweep } from "../../src/resources/commands/command-sweep.ts";
 import { expireMessages } from "../../src/resources/messages/message-delivery.ts";
-import { makeOutcomeMetrics } from "../../src/resources/outbound-events/outcome-metrics.ts";
+import { observeDeviceWork } from "../../src/roles/device-work-gauges.ts";
 import { iwDevice, serialIn } from "../support/command-world.ts";
 import type { TestGateway } from "../support/gateway.ts";
 import { ecgFrame } from "../support/iw-watch.ts";

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { notify } from "../../src/db/listener.ts";
 import { newUuid } from "../../src/lib/ids.ts";
-import { placeChannel } from "../../src/resources/locations/place-job.ts";
-import { insertPlaceJobs } from "../../src/resources/locations/place-store.ts";
+import { placeChannel } from "../../src/places/place-job.ts";
+import { insertPlaceJobs } from "../../src/places/place-store.ts";
 import {
   answered,
   openPlaceWorld,

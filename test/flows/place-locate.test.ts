@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { makeManualClock } from "../../src/lib/clock.ts";
 import { newUuid } from "../../src/lib/ids.ts";
-import { type LocateJob, locateJob } from "../../src/resources/locations/place-job.ts";
-import { retryWaitsMs } from "../../src/resources/locations/place-policy.ts";
+import { type LocateJob, locateJob } from "../../src/places/place-job.ts";
+import { retryWaitsMs } from "../../src/places/place-policy.ts";
 import {
   answered,
   counted,

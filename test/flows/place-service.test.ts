@@ -2,8 +2,8 @@ import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { makeClock, makeManualClock } from "../../src/lib/clock.ts";
 import { newUuid } from "../../src/lib/ids.ts";
-import { mostInFlight } from "../../src/resources/locations/place-lane.ts";
-import { giveUpAfterMs, retryWaitsMs } from "../../src/resources/locations/place-policy.ts";
+import { mostInFlight } from "../../src/places/place-lane.ts";
+import { giveUpAfterMs, retryWaitsMs } from "../../src/places/place-policy.ts";
 import {
   answered,
   counted,

@@ -2,9 +2,9 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { Database } from "../../src/db/database.ts";
 import { notify } from "../../src/db/listener.ts";
 import { makeManualClock } from "../../src/lib/clock.ts";
-import { placeChannel } from "../../src/resources/locations/place-job.ts";
-import { mostInFlight } from "../../src/resources/locations/place-lane.ts";
-import { insertPlaceJobs } from "../../src/resources/locations/place-store.ts";
+import { placeChannel } from "../../src/places/place-job.ts";
+import { mostInFlight } from "../../src/places/place-lane.ts";
+import { insertPlaceJobs } from "../../src/places/place-store.ts";
 import {
   answered,
   counted,

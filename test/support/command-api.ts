@@ -1,6 +1,6 @@
 import { maintainPartitions } from "../../src/db/partitions.ts";
 import type { Clock } from "../../src/lib/clock.ts";
-import { partitionedTables } from "../../src/partitioned-tables.ts";
+import { partitionedTables } from "../../src/roles/partitioned-tables.ts";
 import type { TestAnswer } from "./api.ts";
 import { imeis, register } from "./devices.ts";
 import { openPartnerApi, type PartnerApi } from "./world.ts";

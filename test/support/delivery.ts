@@ -6,7 +6,8 @@ import { newUuid } from "../../src/lib/ids.ts";
 import { makeLogger } from "../../src/lib/logger.ts";
 import { Metrics } from "../../src/lib/metrics.ts";
 import { startWebhookPush, type WebhookPushOptions } from "../../src/outbound/webhook-push.ts";
-import { partitionedTables } from "../../src/partitioned-tables.ts";
+import { appendOutbound } from "../../src/outbox/outbound-log.ts";
+import type { WebhookEventType } from "../../src/outbox/webhook-event-types.ts";
 import {
   createIntegration,
   type IntegrationSettings,
@@ -14,8 +15,7 @@ import {
   updateIntegration,
 } from "../../src/resources/organizations/integration-store.ts";
 import { createOrganization } from "../../src/resources/organizations/organization-store.ts";
-import type { WebhookEventType } from "../../src/resources/organizations/webhook-event-types.ts";
-import { appendOutbound } from "../../src/resources/outbound-events/outbound-log.ts";
+import { partitionedTables } from "../../src/roles/partitioned-tables.ts";
 import { cliActor } from "./api.ts";
 import type { TestAuthority } from "./certificates.ts";
 import { createTestDatabase } from "./database.ts";

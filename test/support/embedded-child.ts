@@ -1,6 +1,6 @@
 /** A process of its own that opens the embedded server, says so on stdout and keeps it until it reads a line or is killed. */
 
-import { openEmbeddedServer } from "../../src/db/embedded-server.ts";
+import { openEmbeddedServer } from "../../src/embedded/embedded-server.ts";
 import { makeLogger } from "../../src/lib/logger.ts";
 
 const [dataDir = "", purpose, transport] = process.argv.slice(2);

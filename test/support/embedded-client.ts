@@ -1,5 +1,5 @@
 import pg from "pg";
-import { openEmbeddedServer } from "../../src/db/embedded-server.ts";
+import { openEmbeddedServer } from "../../src/embedded/embedded-server.ts";
 import { makeLogger } from "../../src/lib/logger.ts";
 
 /** Runs statements on the embedded database of a data folder, beside the service or without it. */

@@ -15,7 +15,11 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { Client } from "pg";
-import { type EmbeddedConnection, type EmbeddedServer, openEmbeddedServer } from "../../src/db/embedded-server.ts";
+import {
+  type EmbeddedConnection,
+  type EmbeddedServer,
+  openEmbeddedServer,
+} from "../../src/embedded/embedded-server.ts";
 import { makeLogger } from "../../src/lib/logger.ts";
 
 const childScript = fileURLToPath(new URL("embedded-child.ts", import.meta.url));

@@ -4,7 +4,7 @@ import { type Database, openDatabase } from "../../src/db/database.ts";
 import { makeClock } from "../../src/lib/clock.ts";
 import { newUuid, uuidV7Floor } from "../../src/lib/ids.ts";
 import { makeLogger } from "../../src/lib/logger.ts";
-import { readLog } from "../../src/resources/outbound-events/replay-store.ts";
+import { readLog } from "../../src/outbound/replay-store.ts";
 import { makeIntegration, makeOrganization } from "./outbound-world.ts";
 
 export interface WriterOptions {

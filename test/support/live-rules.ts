@@ -1,12 +1,12 @@
 import { Listener } from "../../src/db/listener.ts";
 import { type Sql, sql } from "../../src/db/sql.ts";
-import { fencesOfLocated } from "../../src/ingest/located-rules.ts";
-import { RuleBook } from "../../src/ingest/rule-book.ts";
-import { planChangedRules, runRuleTimers } from "../../src/ingest/rule-timers.ts";
+import { fencesOfLocated } from "../../src/ingest/rules/located-rules.ts";
+import { RuleBook } from "../../src/ingest/rules/rule-book.ts";
+import { planChangedRules, runRuleTimers } from "../../src/ingest/rules/rule-timers.ts";
 import { newUuid } from "../../src/lib/ids.ts";
 import { makeLogger } from "../../src/lib/logger.ts";
 import { Metrics } from "../../src/lib/metrics.ts";
-import { insertLocated } from "../../src/resources/locations/place-store.ts";
+import { insertLocated } from "../../src/places/place-store.ts";
 import { touchRules } from "../../src/resources/rule-versions/rule-version.ts";
 import { listThresholdRulesById } from "../../src/resources/thresholds/threshold-rules-store.ts";
 import type { GatewayWorld } from "./gateway.ts";

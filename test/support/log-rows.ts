@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { makeLaneIds } from "../../src/resources/outbound-events/lane-ids.ts";
+import { makeLaneIds } from "../../src/outbox/lane-ids.ts";
 
 /** Fills the log of an integration with many rows, as one transaction of packets would. Returns the ids. */
 export async function fillLog(client: pg.Client, integrationId: string, count: number): Promise<string[]> {

@@ -3,7 +3,7 @@
 import { openDatabase } from "../../src/db/database.ts";
 import { makeClock } from "../../src/lib/clock.ts";
 import { makeLogger } from "../../src/lib/logger.ts";
-import { appendOutbound } from "../../src/resources/outbound-events/outbound-log.ts";
+import { appendOutbound } from "../../src/outbox/outbound-log.ts";
 import type { WriterOptions } from "./exact-replay.ts";
 
 const options = JSON.parse(process.argv[2] as string) as WriterOptions;

@@ -1,10 +1,10 @@
+import type { OutboundEntry } from "../../src/outbox/outbound-entry.ts";
+import { appendOutbound } from "../../src/outbox/outbound-log.ts";
 import {
   createIntegration,
   type IntegrationSettings,
   updateIntegration,
 } from "../../src/resources/organizations/integration-store.ts";
-import type { OutboundEntry } from "../../src/resources/outbound-events/outbound-entry.ts";
-import { appendOutbound } from "../../src/resources/outbound-events/outbound-log.ts";
 import { cliActor, type TestAnswer, type TestApi } from "./api.ts";
 import type { GatewayWorld } from "./gateway.ts";
 import { integrationSettings } from "./integration-settings.ts";

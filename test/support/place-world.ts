@@ -7,16 +7,16 @@ import { type Clock, makeManualClock } from "../../src/lib/clock.ts";
 import { newUuid } from "../../src/lib/ids.ts";
 import { makeLogger } from "../../src/lib/logger.ts";
 import { Metrics } from "../../src/lib/metrics.ts";
-import type { ClientLimits } from "../../src/resources/locations/place-client.ts";
+import type { ClientLimits } from "../../src/places/place-client.ts";
 import {
   addressJob,
   type LocateJob,
   locateJob,
   type NetworkReport,
   type PlaceJob,
-} from "../../src/resources/locations/place-job.ts";
-import { insertPlaceJobs } from "../../src/resources/locations/place-store.ts";
-import { type PlaceWorker, startPlaceWorker } from "../../src/resources/locations/place-worker.ts";
+} from "../../src/places/place-job.ts";
+import { insertPlaceJobs } from "../../src/places/place-store.ts";
+import { type PlaceWorker, startPlaceWorker } from "../../src/places/place-worker.ts";
 import { createTestDatabase } from "./database.ts";
 import { logInto } from "./log-lines.ts";
 import { until } from "./until.ts";

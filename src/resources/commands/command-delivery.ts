@@ -1,7 +1,7 @@
 import type { Database, Db } from "../../db/database.ts";
 import { sql } from "../../db/sql.ts";
-import type { OutboundEntry } from "../outbound-events/outbound-entry.ts";
-import { appendOutbound } from "../outbound-events/outbound-log.ts";
+import type { OutboundEntry } from "../../outbox/outbound-entry.ts";
+import { appendOutbound } from "../../outbox/outbound-log.ts";
 import { type CommandRow, commandColumns, commandTables, isInFlight, isOpen } from "./command-record.ts";
 import { type Settlement, settleCommands } from "./command-settling.ts";
 import { timeOutCommands } from "./command-timeouts.ts";

@@ -1,6 +1,6 @@
 import type { Db } from "../../db/database.ts";
 import { sql } from "../../db/sql.ts";
-import type { OutboundEntry } from "../outbound-events/outbound-entry.ts";
+import type { OutboundEntry } from "../../outbox/outbound-entry.ts";
 import {
   type CommandError,
   type CommandErrorCode,

@@ -1,10 +1,10 @@
 import type { Database, Tx } from "../../db/database.ts";
 import { sql } from "../../db/sql.ts";
 import type { Clock } from "../../lib/clock.ts";
+import type { OutboundEntry } from "../../outbox/outbound-entry.ts";
+import { appendOutbound } from "../../outbox/outbound-log.ts";
+import { noOutcomes } from "../../outbox/outcome-metrics.ts";
 import { wakeDevice } from "../devices/device-sessions.ts";
-import type { OutboundEntry } from "../outbound-events/outbound-entry.ts";
-import { appendOutbound } from "../outbound-events/outbound-log.ts";
-import { noOutcomes } from "../outbound-events/outcome-metrics.ts";
 import { type CommandRow, commandColumns, commandTables } from "./command-record.ts";
 import { timeOutCommands } from "./command-timeouts.ts";
 import { linkReading, noReading } from "./measurement-results.ts";

@@ -1,8 +1,8 @@
 import type { Tx } from "../../db/database.ts";
 import { sql } from "../../db/sql.ts";
 import { type Actor, taskActor } from "../../oauth/actor.ts";
+import type { OutboundEntry } from "../../outbox/outbound-entry.ts";
 import { recordAudit } from "../audit/audit-store.ts";
-import type { OutboundEntry } from "../outbound-events/outbound-entry.ts";
 import { type CommandError, type CommandRow, commandColumns, commandTables, isOpen } from "./command-record.ts";
 import { commandError, settleCommands } from "./command-settling.ts";
 

@@ -1,8 +1,8 @@
 import type { Db, Tx } from "../../db/database.ts";
 import type { Actor } from "../../oauth/actor.ts";
+import type { OutboundEntry } from "../../outbox/outbound-entry.ts";
 import { hideMessageOfCommand, insertMessageOfCommand, moveMessageOfCommand } from "../messages/message-of-command.ts";
 import type { FailureReason } from "../messages/message-record.ts";
-import type { OutboundEntry } from "../outbound-events/outbound-entry.ts";
 import type { CommandErrorCode, CommandRow } from "./command-record.ts";
 
 /**

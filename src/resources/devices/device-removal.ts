@@ -1,10 +1,10 @@
 import type { Tx } from "../../db/database.ts";
 import { notFound } from "../../lib/errors.ts";
 import type { Actor } from "../../oauth/actor.ts";
+import { appendOutbound } from "../../outbox/outbound-log.ts";
 import { closeAssignmentsOfDevice } from "../assignments/assignment-store.ts";
 import { changesBetween, recordAudit } from "../audit/audit-store.ts";
 import { cancelCommandsOfDevice } from "../commands/command-timeouts.ts";
-import { appendOutbound } from "../outbound-events/outbound-log.ts";
 import { touchRules } from "../rule-versions/rule-version.ts";
 import { dropSession } from "./device-sessions.ts";
 import { lockLiveDevice } from "./device-store.ts";

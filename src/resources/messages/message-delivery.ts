@@ -1,8 +1,8 @@
 import type { Database, Db, Tx } from "../../db/database.ts";
 import { type Sql, sql } from "../../db/sql.ts";
-import type { OutboundEntry } from "../outbound-events/outbound-entry.ts";
-import { appendOutbound } from "../outbound-events/outbound-log.ts";
-import { noOutcomes } from "../outbound-events/outcome-metrics.ts";
+import type { OutboundEntry } from "../../outbox/outbound-entry.ts";
+import { appendOutbound } from "../../outbox/outbound-log.ts";
+import { noOutcomes } from "../../outbox/outcome-metrics.ts";
 import { recordGivenUp } from "./message-audit.ts";
 import {
   type DeliveryStatus,

@@ -1,7 +1,7 @@
 import type { Db, Tx } from "../../db/database.ts";
 import { type Sql, sql } from "../../db/sql.ts";
 import type { Actor } from "../../oauth/actor.ts";
-import type { OutboundEntry } from "../outbound-events/outbound-entry.ts";
+import type { OutboundEntry } from "../../outbox/outbound-entry.ts";
 import { recordMessage } from "./message-audit.ts";
 import { type FailureReason, type MessageRow, messageColumns, messageEntry } from "./message-record.ts";
 import { insertMessage } from "./message-store.ts";

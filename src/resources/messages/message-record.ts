@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { sql } from "../../db/sql.ts";
 import { Nullable, refTo, StringEnum, Timestamp, Uuid } from "../../http/schemas.ts";
-import type { OutboundEntry } from "../outbound-events/outbound-entry.ts";
+import type { OutboundEntry } from "../../outbox/outbound-entry.ts";
 
 export const messageDirections = ["inbound", "outbound"] as const;
 export const messageTypes = ["text", "voice"] as const;

@@ -5,8 +5,8 @@ import type { Actor } from "../../oauth/actor.ts";
 import { hashSecret, newClientId, newClientSecret } from "../../oauth/client-secrets.ts";
 import { announceIdentityChange } from "../../oauth/identity-changes.ts";
 import type { Scope } from "../../oauth/scopes.ts";
+import type { WebhookEventType } from "../../outbox/webhook-event-types.ts";
 import { type Changes, changesBetween, masked, recordAudit } from "../audit/audit-store.ts";
-import type { WebhookEventType } from "./webhook-event-types.ts";
 import { newWebhookSecret } from "./webhook-secret.ts";
 
 export interface IntegrationSettings {

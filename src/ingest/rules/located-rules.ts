@@ -1,0 +1,42 @@
+import type { Tx } from "../../db/database.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { uuidV7 } from "../../lib/ids.ts";
+import type { LocatedPosition } from "../../places/place-store.ts";
+import { insertEvents } from "../event-store.ts";
+import type { EventRow } from "../ingest-rows.ts";
+import { DeviceRules } from "./device-rules.ts";
+import type { RuleBook } from "./rule-book.ts";
+import { holdRuleVersions, lockDevices, moveRuleStates, readRules } from "./rule-store.ts";
+import { eventsOf } from "./rule-timers.ts";
+
+type OnLocated = (tx: Tx, position: LocatedPosition) => Promise<void>;
+
+/**
+ * A position that was found by the networks around the device is a fix like any other, at the time at which it was found: one
+ * that the service took a quarter of an hour to find is late. `tell` runs between the fences and their events, because locks
+ * are taken in the order in which batches take them, and partners hear of the place first.
+ */
+export function fencesOfLocated(rules: RuleBook, clock: Clock, tell: OnLocated): OnLocated {
+  return async (tx, position) => {
+    const events = position.invalidReason === null ? await evaluate(tx, position, rules, clock.nowMs()) : [];
+    await tell(tx, position);
+    await insertEvents(tx, events, clock.nowMs());
+  };
+}
+
+async function evaluate(tx: Tx, position: LocatedPosition, book: RuleBook, nowMs: number): Promise<EventRow[]> {
+  const { deviceId, organizationId, lat, lng, accuracyM, source, ts, deviceTs } = position;
+  const [device] = await lockDevices(tx, [deviceId]);
+  if (!device || device.is_deleted || device.organization_id !== organizationId) return [];
+  const versions = await holdRuleVersions(tx, [organizationId]);
+  const [known] = await readRules(tx, [deviceId], nowMs);
+  if (!known) return [];
+  const ofOrganization = await book.upTo(organizationId, versions.get(organizationId) ?? 0);
+  const tools = { isScheduled: book.isScheduled, newEventId: uuidV7 };
+  const rules = new DeviceRules(known.rules, ofOrganization.viewOf(deviceId), tools);
+  const deviceTimeMs = deviceTs?.getTime() ?? null;
+  rules.takeFixes([{ lat, lng, accuracyM, source, tsMs: ts.getTime(), deviceTimeMs, receivedAtMs: nowMs }]);
+  const { memory, dueMs, hasMoved } = rules;
+  if (hasMoved) await moveRuleStates(tx, [{ deviceId, organizationId, rules: memory, dueMs, hasMoved }]);
+  return eventsOf(tx, device, rules);
+}

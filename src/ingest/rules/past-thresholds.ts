@@ -1,0 +1,43 @@
+import type { Db } from "../../db/database.ts";
+import { listThresholdChanges } from "../../resources/rule-versions/rule-version.ts";
+import type { PastChange } from "../../rules/threshold-history.ts";
+import type { DeviceTrack } from "../device-memory.ts";
+import type { OrganizationRules } from "./organization-rules.ts";
+import type { RuleMemory } from "./rule-memory.ts";
+
+/** Thresholds have changed since an open breach was last looked at: its rule may not have applied in between. */
+export const hasDoubt = (
+  { thresholdsAsOf, thresholds }: RuleMemory,
+  { thresholdsVersion }: OrganizationRules,
+): boolean =>
+  thresholdsAsOf !== null &&
+  thresholdsAsOf < thresholdsVersion &&
+  Object.values(thresholds).some(({ low, high }) => low !== null || high !== null);
+
+/** What was changed, the newest first, up to the version that the rules had then. */
+export interface PastThresholds {
+  version: number;
+  changes: readonly PastChange[];
+}
+
+/** By organization, for those of the tracks whose breaches are in doubt: mostly none, and then nothing is read. */
+export async function readPast(
+  db: Db,
+  tracks: Iterable<DeviceTrack>,
+  rulesOf: ReadonlyMap<string, OrganizationRules>,
+): Promise<ReadonlyMap<string, PastThresholds>> {
+  const since = new Map<OrganizationRules, number>();
+  for (const { device, memory } of tracks) {
+    const rules = rulesOf.get(device.organizationId);
+    if (!rules || !hasDoubt(memory.rules, rules)) continue;
+    since.set(rules, Math.min(since.get(rules) ?? Number.POSITIVE_INFINITY, memory.rules.thresholdsAsOf ?? 0));
+  }
+  const past = new Map<string, PastThresholds>();
+  for (const [{ organizationId, version }, sinceVersion] of since) {
+    past.set(organizationId, {
+      version,
+      changes: await listThresholdChanges(db, organizationId, sinceVersion, version),
+    });
+  }
+  return past;
+}

@@ -1,0 +1,173 @@
+import type { Database, Tx } from "../../db/database.ts";
+import { joinSql, type Sql, sql } from "../../db/sql.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { uuidBytes, uuidV7 } from "../../lib/ids.ts";
+import { listHoldersOfUsers } from "../../resources/rule-versions/holder-store.ts";
+import { findRuleChanges, listThresholdChanges, type RuleChange } from "../../resources/rule-versions/rule-version.ts";
+import { listThresholdTargets } from "../../resources/thresholds/threshold-rules-store.ts";
+import type { LastLocation } from "../device-memory.ts";
+import { insertEvents, shownName } from "../event-store.ts";
+import type { EventRow } from "../ingest-rows.ts";
+import { DeviceRules } from "./device-rules.ts";
+import { hasDoubt } from "./past-thresholds.ts";
+import type { RuleBook } from "./rule-book.ts";
+import { ruleEvent } from "./rule-events.ts";
+import { memoryOf, type StoredRules } from "./rule-memory.ts";
+import { holdRuleVersions, type LockedDevice, lockDevices, type MovedRules, moveRuleStates } from "./rule-store.ts";
+
+const mostDevices = 200;
+
+export interface RuleTimerParts {
+  db: Database;
+  clock: Clock;
+  rules: RuleBook;
+}
+
+/**
+ * Runs what is due by now: confirmations, stays, durations and ends of pauses, whether their devices are connected or not. Any
+ * number of workers may: the state row of a device is the lock, and what was due before it was had is looked at again. Returns
+ * how many devices had something due.
+ */
+export async function runRuleTimers({ db, clock, rules }: RuleTimerParts): Promise<number> {
+  for (let total = 0; ; ) {
+    const now = clock.now();
+    const due = await db.many<{ device_id: string }>`
+      select device_id from rule_states where due_at <= ${now} order by due_at limit ${mostDevices}`;
+    if (due.length === 0) return total;
+    const ids = due.map(({ device_id }) => device_id);
+    await db.transaction((tx) => runDue(tx, ids, now, rules));
+    total += due.length;
+    if (due.length < mostDevices) return total;
+  }
+}
+
+interface DueState {
+  device_id: string;
+  state: StoredRules;
+}
+
+async function runDue(tx: Tx, ids: readonly string[], now: Date, book: RuleBook): Promise<void> {
+  const nowMs = now.getTime();
+  const devices = await lockDevices(tx, ids);
+  const live = devices.filter(({ is_deleted }) => !is_deleted);
+  const liveIds = new Set(live.map(({ id }) => id));
+  const gone = ids.filter((id) => !liveIds.has(id));
+  if (gone.length > 0) await tx.run`delete from rule_states where device_id = any(${gone}::uuid[])`;
+  const organizationIds = [...new Set(live.map(({ organization_id }) => organization_id))].sort();
+  const versions = await holdRuleVersions(tx, organizationIds);
+  const states = await tx.many<DueState>`
+    select device_id, state from rule_states where device_id = any(${[...liveIds]}::uuid[]) and due_at <= ${now}`;
+  const stored = new Map(states.map(({ device_id, state }) => [device_id, state]));
+  const moved: MovedRules[] = [];
+  const events: EventRow[] = [];
+  for (const device of live) {
+    const state = stored.get(device.id);
+    if (!state) continue;
+    const { organization_id: organizationId } = device;
+    const ofOrganization = await book.upTo(organizationId, versions.get(organizationId) ?? 0);
+    const tools = { isScheduled: book.isScheduled, newEventId: uuidV7 };
+    const rules = new DeviceRules(memoryOf(state, null), ofOrganization.viewOf(device.id), tools);
+    if (hasDoubt(rules.memory, ofOrganization)) {
+      const since = rules.memory.thresholdsAsOf ?? ofOrganization.version;
+      const changes = await listThresholdChanges(tx, organizationId, since, ofOrganization.version);
+      rules.takePast(device.id, changes);
+    }
+    rules.takeTime(nowMs, contextOf(device));
+    const { memory, dueMs, hasMoved } = rules;
+    moved.push({ deviceId: device.id, organizationId, rules: memory, dueMs, hasMoved });
+    events.push(...(await eventsOf(tx, device, rules)));
+  }
+  if (moved.length > 0) await moveRuleStates(tx, moved);
+  await insertEvents(tx, events, nowMs);
+}
+
+const contextOf = ({
+  last_status,
+  last_location,
+}: LockedDevice): { battery: number | null; location: LastLocation | null } => ({
+  battery: last_status.bat?.value ?? null,
+  location: last_location,
+});
+
+/** Events of a device outside of a batch. */
+export async function eventsOf(tx: Tx, device: LockedDevice, { facts }: DeviceRules): Promise<EventRow[]> {
+  const { id, organization_id: organizationId, uid, name } = device;
+  const track = {
+    device: { id, organizationId, uid, name },
+    deviceIdBytes: uuidBytes(id),
+    organizationIdBytes: uuidBytes(organizationId),
+  };
+  const owner = { track, name: shownName(name, uid), newEventId: uuidV7 };
+  const events: EventRow[] = [];
+  for (const found of facts) {
+    let { deviceTimeMs } = found;
+    if (deviceTimeMs === undefined) {
+      const fix = await tx.maybeOne<{ device_ts: Date | null }>`
+        select device_ts from locations where device_id = ${id} and ts = ${new Date(found.fact.tsMs)} limit 1`;
+      deviceTimeMs = fix?.device_ts?.getTime() ?? null;
+    }
+    events.push(ruleEvent({ ...found, deviceTimeMs }, owner));
+  }
+  return events;
+}
+
+/**
+ * Looks again at the states of devices whose rules have changed: a stay that was not watched for may be due by now, and a breach
+ * whose rule does not apply is over. What the rules say is settled by the timers; here they only become due.
+ */
+export async function planChangedRules({ db, clock }: RuleTimerParts): Promise<void> {
+  const behind = await db.many<{ organization_id: string; version: number; planned: number }>`
+    select v.organization_id, v.version, coalesce(p.version, 0) as planned
+    from rule_versions v left join rule_plans p on p.organization_id = v.organization_id
+    where v.version > coalesce(p.version, 0)`;
+  for (const { organization_id: organizationId, version, planned } of behind) {
+    await db.transaction(async (tx) => {
+      const news = await findRuleChanges(tx, organizationId, planned);
+      const changes = news?.changes ?? [{ kind: "all", id: organizationId } as const];
+      const fences = changes.filter(({ kind }) => kind === "geofence").map(({ id }) => id);
+      const isAll = changes.some(({ kind }) => kind === "all");
+      const held = await heldDevices(tx, organizationId, changes);
+      const now = clock.now();
+      const which: Sql[] = [];
+      if (isAll) which.push(sql`state ? 'fences'`);
+      else if (fences.length > 0) which.push(sql`state->'fences' ?| ${fences}::text[]`);
+      if (isAll || held.isAll) which.push(hasBreach);
+      else if (held.ids.length > 0) which.push(sql`device_id = any(${held.ids}::uuid[]) and ${hasBreach}`);
+      if (which.length > 0) {
+        await tx.run`
+          with concerned as materialized (
+            select device_id from rule_states
+            where organization_id = ${organizationId} and (due_at is null or due_at > ${now}) and (${joinSql(which, " or ")})
+            order by device_id for update)
+          update rule_states s set due_at = ${now} from concerned c where s.device_id = c.device_id`;
+      }
+      await tx.run`
+        insert into rule_plans as p (organization_id, version) values (${organizationId}, ${news?.version ?? version})
+        on conflict (organization_id) do update set version = greatest(p.version, excluded.version)`;
+    });
+  }
+}
+
+const hasBreach = sql`jsonb_path_exists(state, '$.thresholds.*.*.ruleId')`;
+
+/** The devices to which other thresholds may apply than before. */
+async function heldDevices(
+  tx: Tx,
+  organizationId: string,
+  changes: readonly RuleChange[],
+): Promise<{ isAll: boolean; ids: string[] }> {
+  const idsOf = (kind: RuleChange["kind"]): string[] =>
+    changes.filter((change) => change.kind === kind).map(({ id }) => id);
+  const changed = idsOf("threshold");
+  const targets = changed.length > 0 ? await listThresholdTargets(tx, organizationId, changed) : [];
+  const users = targets.flatMap(({ userId }) => userId ?? []);
+  const holders = users.length > 0 ? await listHoldersOfUsers(tx, organizationId, users) : [];
+  return {
+    isAll: targets.some(({ userId, deviceId }) => userId === null && deviceId === null),
+    ids: [
+      ...idsOf("device"),
+      ...targets.flatMap(({ deviceId }) => deviceId ?? []),
+      ...holders.map(({ deviceId }) => deviceId),
+    ],
+  };
+}

@@ -1,0 +1,52 @@
+import { jsonText, type Route, route } from "../http/route.ts";
+import { refTo } from "../http/schemas.ts";
+import { partnerTokenRequired } from "../lib/errors.ts";
+import { uuidV7Floor } from "../lib/ids.ts";
+import { shownTypes } from "../outbox/outbound-gate.ts";
+import { OutboundEventPage } from "./outbound-envelope.ts";
+import { expiredBefore, readReplayQuery, replayParams, timeOf, usableAfterMs, windowEdge } from "./replay-query.ts";
+import { findOldestId, getSubscription, type ReplayPage, readLog } from "./replay-store.ts";
+
+export const replayRoutes = (retentionDays: number): Route[] => [
+  route({
+    method: "GET",
+    path: "/api/v1/partner/outbound-events/",
+    operationId: "partner_outbound_events_list",
+    tag: "Outbound events",
+    summary: "What happened, in order, from a cursor on",
+    description:
+      "The same envelopes as by webhook, byte for byte and without a signature. Types, device filter and scopes are those of now. Send the id of the last row you have as `since`.",
+    partners: [],
+    people: "never",
+    query: replayParams,
+    responses: { 200: refTo(OutboundEventPage) },
+    errors: [410],
+    handle: async ({ db, principal, organizationId, query, now }) => {
+      if (principal.kind !== "partner") throw partnerTokenRequired();
+      const owner = { organizationId, integrationId: principal.id };
+      const edgeMs = windowEdge(now.getTime(), retentionDays);
+      const { since, limit, types, search } = await readReplayQuery(query(), edgeMs, async () => {
+        const oldest = await findOldestId(db, owner, edgeMs + usableAfterMs);
+        throw expiredBefore(retentionDays, oldest === undefined ? edgeMs + usableAfterMs : timeOf(oldest));
+      });
+      const { webhookEventTypes, webhookDeviceFilter } = await getSubscription(db, owner);
+      const { messagingEnabled } = principal.partner;
+      const scopes = [...principal.partner.scopes];
+      const shown = shownTypes({ scopes, webhookEventTypes, messagingEnabled });
+      const page = await readLog(db, owner, {
+        afterId: since ?? uuidV7Floor(edgeMs),
+        types: types ? shown.filter((type) => types.includes(type)) : shown,
+        deviceUids: webhookDeviceFilter,
+        search,
+        limit,
+      });
+      return jsonText(pageText(page));
+    },
+  }),
+];
+
+/** The stored bodies as they are: what was signed must not be written anew. */
+function pageText({ rows, hasMore }: ReplayPage): string {
+  const cursor = hasMore ? `"${rows.at(-1)?.id}"` : "null";
+  return `{"data":[${rows.map(({ body }) => body).join(",")}],"next_cursor":${cursor},"has_more":${hasMore}}`;
+}

@@ -1,0 +1,114 @@
+import type { Database, Tx } from "../db/database.ts";
+import type { Listener } from "../db/listener.ts";
+import type { Clock } from "../lib/clock.ts";
+import { uuidV7 } from "../lib/ids.ts";
+import { repeat } from "../lib/lifecycle.ts";
+import type { Logger } from "../lib/logger.ts";
+import type { Metrics } from "../lib/metrics.ts";
+import type { CarrierName } from "../resources/locations/carrier.ts";
+import { makeAddress } from "./place-address.ts";
+import { deleteOldPlaces } from "./place-cache.ts";
+import { type ClientLimits, clientLimits, makePlaceClient } from "./place-client.ts";
+import { addressJob, type PlaceKind, placeChannel } from "./place-job.ts";
+import { mostInFlight, PlaceLane } from "./place-lane.ts";
+import { makeLocate } from "./place-locate.ts";
+import { PlaceService } from "./place-service.ts";
+import { dropOverduePlaceJobs, insertPlaceJobs, type LocatedPosition } from "./place-store.ts";
+
+const hourMs = 3_600_000;
+const overdueMs = 24 * hourMs;
+const sweepRows = 1000;
+
+export interface PlaceWorkerOptions {
+  db: Database;
+  clock: Clock;
+  log: Logger;
+  /** Not started yet: the worker names its channel. */
+  listener: Listener;
+  metrics: Metrics;
+  carrierName: CarrierName;
+  /** Undefined: jobs of that kind are left to other processes. */
+  geolocateUrl: string | undefined;
+  geocoderUrl: string | undefined;
+  /** Runs in the transaction that stores a position found by networks; for what must be committed with it. */
+  onLocated?: (tx: Tx, position: LocatedPosition) => Promise<void>;
+  pollMs?: number;
+  sweepMs?: number;
+  limits?: ClientLimits;
+}
+
+export interface PlaceWorker {
+  /** Takes no more jobs, cuts off the questions under way, and puts their jobs back. */
+  close(): Promise<void>;
+}
+
+/**
+ * Asks outside services for positions and addresses, after the packets they belong to were stored and answered, so that nothing
+ * waits for them. A notification wakes it, polling guarantees. Each service has its own lane; any number of processes may run one.
+ */
+export function startPlaceWorker(options: PlaceWorkerOptions): PlaceWorker {
+  const { db, clock, log, listener, metrics, carrierName, geolocateUrl, geocoderUrl } = options;
+  const client = makePlaceClient(2 * mostInFlight, options.limits ?? clientLimits);
+  const lookUps = metrics.counter("vigil_place_lookups_total", "Look-ups of positions and addresses, by outcome.");
+  const requests = metrics.counter("vigil_place_requests_total", "Questions to place services, by outcome.");
+  const services = new Map<PlaceKind, PlaceService>();
+  metrics.gauge("vigil_place_service_left_alone", "1 while a place service does not answer and is left alone.", () =>
+    Array.from(services, ([kind, service]) => [{ kind }, service.isLeftAlone ? 1 : 0] as const),
+  );
+  const shared = <Kind extends PlaceKind>(kind: Kind) => {
+    const service = new PlaceService({ kind, clock, log, count: (outcome) => requests.add({ kind, outcome }) });
+    services.set(kind, service);
+    return { kind, db, clock, log, service, client, count: (outcome: string) => lookUps.add({ kind, outcome }) };
+  };
+
+  let addresses: PlaceLane<"address"> | undefined;
+  if (geocoderUrl !== undefined) {
+    const parts = shared("address");
+    addresses = new PlaceLane({ ...parts, lookUp: makeAddress({ ...parts, url: new URL(geocoderUrl) }) });
+  }
+  let positions: PlaceLane<"locate"> | undefined;
+  if (geolocateUrl !== undefined) {
+    const onLocated = async (tx: Tx, position: LocatedPosition): Promise<void> => {
+      await options.onLocated?.(tx, position);
+      if (!addresses || position.invalidReason !== null) return;
+      const now = clock.now();
+      const { id: locationId } = position;
+      await insertPlaceJobs(tx, [addressJob({ ...position, id: uuidV7(now.getTime()), locationId, now })]);
+      tx.afterCommit(() => addresses?.wake());
+    };
+    const parts = shared("locate");
+    const lookUp = makeLocate({ ...parts, url: new URL(geolocateUrl), carrierName, onLocated });
+    positions = new PlaceLane({ ...parts, lookUp });
+  }
+  const lanes = [positions, addresses].filter((lane) => lane !== undefined);
+  const wake = (): void => {
+    for (const lane of lanes) lane.wake();
+  };
+
+  const startedAtMs = clock.nowMs();
+  const stopSweeping = repeat("old place look-ups", options.sweepMs ?? hourMs, log, async () => {
+    const now = clock.now();
+    while ((await deleteOldPlaces(db, now, sweepRows)) === sweepRows);
+    // After an absence the backlog gets an hour of work first.
+    if (now.getTime() - startedAtMs < hourMs) return;
+    const dueBefore = new Date(now.getTime() - overdueMs);
+    for (const kind of ["locate", "address"] as const) {
+      for (let dropped = sweepRows; dropped === sweepRows; ) {
+        dropped = await dropOverduePlaceJobs(db, { kind, dueBefore, limit: sweepRows });
+        if (dropped > 0) lookUps.add({ kind, outcome: "dropped" }, dropped);
+      }
+    }
+  });
+  listener.on(placeChannel, wake);
+  const polling = setInterval(wake, options.pollMs ?? 1000);
+  wake();
+
+  return {
+    close: async () => {
+      clearInterval(polling);
+      const closed = Promise.all(lanes.map((lane) => lane.close()));
+      client.close();
+      await Promise.all([closed, stopSweeping()]);
+    },
+  };
+}
