@@ -12,7 +12,7 @@ import {
   throttled,
   validationError,
 } from "../lib/errors.ts";
-import type { RawBody } from "../lib/raw-body.ts";
+import { maxPublicBodyBytes, type RawBody } from "../lib/raw-body.ts";
 import { blockedSeconds, recordFailure } from "../oauth/failed-attempts.ts";
 import {
   hashPassword,
@@ -73,7 +73,7 @@ export function registerAcceptance(app: FastifyInstance, { db, clock }: { db: Da
     throw wait > 0 ? throttled(wait) : invalidCredentials();
   }
 
-  app.post(acceptApiAddress, async (request) => {
+  app.post(acceptApiAddress, { config: { maxBodyBytes: maxPublicBodyBytes } }, async (request) => {
     const body = check(readJson(request.body as RawBody | undefined));
     const now = clock.now();
     const target = await findPersonTarget(db.point, body.token, now);

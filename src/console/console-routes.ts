@@ -9,7 +9,7 @@ import { personPolicies, rateHeaders } from "../http/rate-limit-window.ts";
 import { compileBody, makeValidator } from "../http/validation.ts";
 import type { Clock } from "../lib/clock.ts";
 import { invalidCredentials, invalidToken, throttled, validationError } from "../lib/errors.ts";
-import type { RawBody } from "../lib/raw-body.ts";
+import { maxPublicBodyBytes, type RawBody } from "../lib/raw-body.ts";
 import { logIn } from "../oauth/login.ts";
 import { sessionTtlSeconds, signSession } from "../oauth/session-tokens.ts";
 import { findUser, toUser, type User } from "../resources/users/user-record.ts";
@@ -54,7 +54,7 @@ export function registerConsoleApi(app: FastifyInstance, options: ConsoleOptions
     return principal;
   }
 
-  app.post("/console/api/login/", async (request) => {
+  app.post("/console/api/login/", { config: { maxBodyBytes: maxPublicBodyBytes } }, async (request) => {
     const { email, password, organization } = checkLogin(readJson(request.body as RawBody | undefined));
     const attempt = { email, password, organization: organization ?? undefined, address: request.ip };
     const outcome = await logIn(db, attempt, clock.now(), options.decoyHash);

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { messageKeyword } from "../../http/field-errors.ts";
 import { Nullable, refTo } from "../../http/schemas.ts";
-import { messageKeyword } from "../../http/validation.ts";
 import { type FieldErrors, validationError } from "../../lib/errors.ts";
 import { GeofenceScheduleRequest, readSchedule } from "./fence-schedule.ts";
 import { Center, type FenceFields, FenceScope, FenceType } from "./geofence-record.ts";

@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { messageKeyword } from "../../http/field-errors.ts";
 import { Nullable, refTo } from "../../http/schemas.ts";
-import { messageKeyword } from "../../http/validation.ts";
 import { type FieldErrors, validationError } from "../../lib/errors.ts";
 import { MetricKey } from "../catalog/catalog-schemas.ts";
 import { overrideModes, parseLabel, thresholdScopes, thresholdSeverities } from "./threshold-labels.ts";

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { messageKeyword } from "../../http/validation.ts";
+import { messageKeyword } from "../../http/field-errors.ts";
 
 const name = { maxLength: 100 };
 const phoneNumber = { maxLength: 32 };
