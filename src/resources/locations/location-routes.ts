@@ -2,6 +2,7 @@ import { type LoadContext, ok, type Route, route } from "../../http/route.ts";
 import { cursorPageOf, refTo } from "../../http/schemas.ts";
 import { notFound } from "../../lib/errors.ts";
 import { type DeviceRow, getVisibleDevice } from "../devices/device-store.ts";
+import { withSearchWindow } from "./history-page.ts";
 import { Location, toLocation } from "./location-record.ts";
 import { findLatestLocation, listLocations, locationList, readTrack } from "./location-store.ts";
 import { DeviceSegments, readWindow, segmentQuery } from "./segment-record.ts";
@@ -29,8 +30,8 @@ export const locationRoutes = (): Route[] => [
     list: locationList,
     responses: { 200: refTo(cursorPageOf(Location)) },
     load: loadDevice,
-    handle: async ({ db, object, list, page }) =>
-      page(await listLocations(db, object, list()), (row) => toLocation(row, object.uid)),
+    handle: async ({ db, object, list, page, now }) =>
+      page(await listLocations(db, object, withSearchWindow(list(), now)), (row) => toLocation(row, object.uid)),
   }),
   route({
     ...reads,

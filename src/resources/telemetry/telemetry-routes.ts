@@ -4,6 +4,7 @@ import { cursorPageOf, FreeObject, Nullable, refTo, Timestamp, Uuid } from "../.
 import { notFound } from "../../lib/errors.ts";
 import { METRIC_KEYS } from "../catalog/capability.ts";
 import { type DeviceRow, getVisibleDevice } from "../devices/device-store.ts";
+import { withSearchWindow } from "../locations/history-page.ts";
 import { latestReadings, type Readings } from "./latest-readings.ts";
 import { listTelemetry, newestTelemetry, type TelemetryRow, telemetryList } from "./telemetry-store.ts";
 
@@ -57,7 +58,8 @@ export const telemetryRoutes = (): Route[] => [
     list: telemetryList,
     responses: { 200: refTo(cursorPageOf(Telemetry)) },
     load: loadDevice,
-    handle: async ({ db, object, list, page }) => page(await listTelemetry(db, object, list()), toTelemetry),
+    handle: async ({ db, object, list, page, now }) =>
+      page(await listTelemetry(db, object, withSearchWindow(list(), now)), toTelemetry),
   }),
   route({
     ...reads,
