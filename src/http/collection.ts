@@ -8,6 +8,7 @@ import {
   type LoadContext,
   noContent,
   ok,
+  type PathParam,
   type Route,
   type RouteContext,
   route,
@@ -27,9 +28,10 @@ export interface CollectionSpec<Parent, Found> {
   operations: string;
   tag: string;
   feature?: NonNullable<Route["feature"]>;
-  /** Who may call GET, and who the rest. */
+  /** Who may call GET. */
   reads: Gate;
-  writes: Gate;
+  /** Who may call the rest; nobody needs to be named where there is no more. */
+  writes?: Gate;
   /** The form of each parameter in the paths of the collection. */
   params: NonNullable<Route["params"]>;
   /** The parameter that names one object, and the field of the record that has its value. */
@@ -102,14 +104,19 @@ export function collection<Parent, Found>(noun: CollectionSpec<Parent, Found>): 
       operationId: [noun.operations, ...words.map((word) => word.replaceAll("-", "_")), verb].join("_"),
       tag: noun.tag,
       ...(noun.feature === undefined ? {} : { feature: noun.feature }),
-      ...(method === "GET" ? noun.reads : noun.writes),
+      ...(method === "GET" ? noun.reads : gateOfWrites()),
       ...(names.length > 0 ? { params: Object.fromEntries(names.map((name) => [name, formOf(name)])) } : {}),
       ...(load ? { load } : {}),
       ...operation,
     } as Route);
   }
 
-  function formOf(name: string) {
+  function gateOfWrites(): Gate {
+    if (!noun.writes) throw new Error(`${noun.operations} does not say who may write`);
+    return noun.writes;
+  }
+
+  function formOf(name: string): PathParam {
     const form = noun.params[name];
     if (form === undefined) throw new Error(`${noun.operations} has no form for the parameter ${name}`);
     return form;
