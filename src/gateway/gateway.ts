@@ -12,6 +12,7 @@ import type { Clock } from "../lib/clock.ts";
 import { makeUuidV7Source, newUuid } from "../lib/ids.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Metrics } from "../lib/metrics.ts";
+import { ZoneOffsets } from "../lib/zone-offset.ts";
 import type { Catalog } from "../resources/catalog/catalog.ts";
 import { findWireDevice } from "../resources/devices/wire-device.ts";
 import { AddressCounts } from "./address-counts.ts";
@@ -21,7 +22,6 @@ import { defaultLimits, type GatewayLimits } from "./gateway-limits.ts";
 import { type GatewayMetrics, makeGatewayMetrics } from "./gateway-metrics.ts";
 import { SessionRegistry } from "./session-registry.ts";
 import { UnknownDevices } from "./unknown-devices.ts";
-import { ZoneOffsets } from "./zone-offset.ts";
 
 export interface GatewayOptions {
   db: Database;
