@@ -10,7 +10,7 @@ const largestRadiusM = 50_000;
 
 const name = { minLength: 1, maxLength: 100 };
 const description = { maxLength: 500 };
-const radius = { exclusiveMinimum: 0, maximum: largestRadiusM, description: "Metres." };
+const radius = { minimum: 1, maximum: largestRadiusM, description: "Metres." };
 const dwell = Type.Integer({
   minimum: 1,
   maximum: longestDwellSeconds,
