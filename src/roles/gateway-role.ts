@@ -1,5 +1,4 @@
-import { iwCodec } from "../codecs/iw/iw-codec.ts";
-import { watchCodec } from "../codecs/watch/watch-codec.ts";
+import { protocols } from "../codecs/protocols.ts";
 import { deviceServices } from "../gateway/device-services.ts";
 import { startGateway } from "../gateway/gateway.ts";
 import { makeIngest } from "../ingest/ingest.ts";
@@ -43,7 +42,7 @@ export async function openGatewayRole(parts: ServiceParts): Promise<string> {
     rules,
     ingest,
     downlinks,
-    codecs: [iwCodec(), watchCodec()],
+    protocols,
     host: config.gatewayHost,
     port: config.gatewayPort,
     dedicatedPorts: config.gatewayPorts,

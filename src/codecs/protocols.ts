@@ -1,0 +1,6 @@
+import { iw } from "./iw/protocol.ts";
+import type { ProtocolDefinition } from "./protocol-definition.ts";
+import { watch } from "./watch/protocol.ts";
+
+/** All protocols that the service speaks. Adding one means its folder, its catalog data, its virtual device and a line here. */
+export const protocols = [iw, watch] as const satisfies readonly ProtocolDefinition[];
