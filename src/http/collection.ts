@@ -34,8 +34,8 @@ export interface CollectionSpec<Parent, Found> {
   writes?: Gate;
   /** The form of each parameter in the paths of the collection. */
   params: NonNullable<Route["params"]>;
-  /** The parameter that names one object, and the field of the record that has its value. */
-  key: string;
+  /** The parameter that names one object, and the field of the record that has its value. Without it there is only the whole. */
+  key?: string;
   /** Finds what the collection belongs to, for paths without the key. */
   loadParent?(context: ObjectContext): Promise<Parent>;
   /** Finds the object, for paths with the key. */
@@ -90,13 +90,16 @@ export interface Collection<Parent, Found> {
 
 const verbs = { GET: "retrieve", POST: "create", PUT: "update", PATCH: "partial_update", DELETE: "destroy" } as const;
 
-export function collection<Parent, Found>(noun: CollectionSpec<Parent, Found>): Collection<Parent, Found> {
-  const one = `:${noun.key}/`;
+export function collection<Parent = undefined, Found = Parent>(
+  noun: CollectionSpec<Parent, Found>,
+): Collection<Parent, Found> {
+  const { key = "id" } = noun;
+  const one = `:${key}/`;
 
   function at(method: Route["method"], under: string, operation: object, verb: string = verbs[method]): Route {
     const path = noun.path + under;
     const names = [...path.matchAll(/:(\w+)/g)].map((match) => match[1] as string);
-    const load = names.includes(noun.key) ? noun.load : noun.loadParent;
+    const load = names.includes(key) ? noun.load : noun.loadParent;
     const words = under.split("/").filter((word) => word !== "" && !word.startsWith(":"));
     return route({
       method,
@@ -181,7 +184,7 @@ export function collection<Parent, Found>(noun: CollectionSpec<Parent, Found>): 
 
   function addressOf(params: Readonly<Record<string, string>>, record: unknown): string {
     const path = noun.path.replace(/:(\w+)/g, (_, name: string) => params[name] ?? "");
-    return `${path}${String((record as Record<string, unknown>)[noun.key])}/`;
+    return `${path}${String((record as Record<string, unknown>)[key])}/`;
   }
 }
 
