@@ -168,6 +168,8 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
       metrics,
       ...callers,
       sessionKey: await loadSessionKey(db, clock.now()),
+      secrets,
+      passwords: new PasswordWork(),
       decoyHash: await makeDecoyHash(randomToken(24)),
       baseUrl: () => config.baseUrl ?? http,
       version: packageVersion(),

@@ -7,6 +7,8 @@ export interface SessionClaims {
   org: string;
   /** Since when the membership has been open, in milliseconds: one that is closed and opened again needs a new session. */
   joined: number;
+  /** When the password was last changed, in milliseconds, 0 for the first one: a change ends the session. */
+  password?: number;
   iat: number;
   exp: number;
 }
@@ -18,11 +20,11 @@ const header = encode({ alg: "HS256", typ: "JWT" });
 
 const sign = (key: Buffer, input: string): Buffer => createHmac("sha256", key).update(input).digest();
 
-export type SessionSubject = Pick<SessionClaims, "sub" | "org" | "joined">;
+export type SessionSubject = Pick<SessionClaims, "sub" | "org" | "joined" | "password">;
 
-export function signSession(key: Buffer, { sub, org, joined }: SessionSubject, nowMs: number): string {
+export function signSession(key: Buffer, subject: SessionSubject, nowMs: number): string {
   const iat = Math.floor(nowMs / 1000);
-  const claims: SessionClaims = { sub, org, joined, iat, exp: iat + sessionTtlSeconds };
+  const claims: SessionClaims = { ...subject, iat, exp: iat + sessionTtlSeconds };
   const input = `${header}.${encode(claims)}`;
   return `${input}.${sign(key, input).toString("base64url")}`;
 }

@@ -9,8 +9,10 @@ import type { Route } from "../../src/http/route.ts";
 import { type Clock, makeClock } from "../../src/lib/clock.ts";
 import { makeLogger } from "../../src/lib/logger.ts";
 import { Metrics } from "../../src/lib/metrics.ts";
+import { makeSecretBox } from "../../src/lib/secret-box.ts";
 import type { Actor } from "../../src/oauth/actor.ts";
 import { makeDecoyHash } from "../../src/oauth/login.ts";
+import { PasswordWork } from "../../src/oauth/password-work.ts";
 import { loadSessionKey } from "../../src/oauth/session-tokens.ts";
 import { TokenCache } from "../../src/oauth/token-cache.ts";
 import { loadCatalog } from "../../src/resources/catalog/catalog.ts";
@@ -81,6 +83,8 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
     tokens,
     rateLimiter,
     sessionKey: await loadSessionKey(db, clock.now()),
+    secrets: makeSecretBox(Buffer.alloc(32, 7)),
+    passwords: new PasswordWork(),
     decoyHash: await makeDecoyHash("decoy"),
     baseUrl: () => baseUrl,
     version: "0.0.0",
