@@ -15,6 +15,7 @@ import {
   assignmentRoles,
   assignmentTables,
 } from "./assignment-record.ts";
+import type { FormerHold } from "./holder-store.ts";
 
 /**
  * Who holds which device. Every new assignment is made under the lock of its device, so that "one active owner" and "one
@@ -126,7 +127,7 @@ export async function assignUser(
   if (input.role === "owner" && (await hasActiveOwner(tx, organizationId, deviceId))) throw ownerExists();
   const { role, source } = input;
   const assignment = await createAssignment(tx, organizationId, { device, member, role, source }, actor, now);
-  const before = { userId: input.userId, isHolder: false };
+  const before: FormerHold = { userId: input.userId, isHolder: false };
   await touchRules(tx, organizationId, { kind: "device", id: deviceId, before });
   return assignment;
 }
@@ -156,7 +157,7 @@ export async function unassignUser(
   if (!closed) throw assignmentNotFound();
   const assignment = await getAssignment(tx, organizationId, closed.id);
   if (isHolder(closed)) {
-    const before = { userId: target.userId, isHolder: true };
+    const before: FormerHold = { userId: target.userId, isHolder: true };
     await touchRules(tx, organizationId, { kind: "device", id: closed.device_id, before });
   }
   return assignment;

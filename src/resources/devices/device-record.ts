@@ -5,7 +5,7 @@ import { FreeObject, Nullable, refTo, Timestamp, Uuid } from "../../http/schemas
 import { METRIC_KEYS, type MetricKey } from "../catalog/capability.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { DeviceType } from "../catalog/catalog-schemas.ts";
-import { LocationSource } from "../locations/location-source.ts";
+import { LocationSource } from "./location-source.ts";
 
 const StatusEntry = Type.Object(
   {

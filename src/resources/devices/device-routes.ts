@@ -1,15 +1,16 @@
 import { type Static, Type } from "@sinclair/typebox";
+import type { Tx } from "../../db/database.ts";
 import type { Principal } from "../../http/principal.ts";
 import { refuseReadOnly } from "../../http/read-only.ts";
 import { created, type LoadContext, noContent, ok, type Route, type RouteContext, route } from "../../http/route.ts";
 import { pageOf, refTo } from "../../http/schemas.ts";
+import type { Actor } from "../../oauth/actor.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { Capability, toCapability } from "../catalog/catalog-schemas.ts";
 import { capabilitiesOfDevice } from "./capability-override-store.ts";
 import { DeviceRequest, DeviceUpdateRequest, PatchedDeviceRequest, readFields } from "./device-fields.ts";
 import { deviceList, listDevices } from "./device-list.ts";
 import { Device, type DeviceRow, modelFieldsOf, seesLocations, toDevice } from "./device-record.ts";
-import { deleteDevice } from "./device-removal.ts";
 import { DeviceConfig, listSettings, seesPhoneNumbers, toConfig } from "./device-settings.ts";
 import { type DeviceValues, getVisibleDevice } from "./device-store.ts";
 import { type DeviceWrite, registerDevice, updateDevice } from "./device-writes.ts";
@@ -53,7 +54,10 @@ const loadDevice = ({ db, principal, params }: LoadContext<NoQuery, NoQuery>): P
   getVisibleDevice(db, principal, params.uid ?? "");
 const one = { params: { uid: "imei" }, load: loadDevice } as const;
 
-export function deviceRoutes(catalog: Catalog, ackTimeoutSeconds: number): Route[] {
+/** The end of a device concerns its assignments and commands too, which are nouns above this one. */
+export type RemoveDevice = (tx: Tx, organizationId: string, deviceId: string, actor: Actor, now: Date) => Promise<void>;
+
+export function deviceRoutes(catalog: Catalog, ackTimeoutSeconds: number, removeDevice: RemoveDevice): Route[] {
   const recordFor = (principal: Principal) => (row: DeviceRow) => toDevice(row, catalog, seesLocations(principal));
 
   const writeOf = (
@@ -157,7 +161,7 @@ export function deviceRoutes(catalog: Catalog, ackTimeoutSeconds: number): Route
       description: "Its history stays, its active assignments end, and its IMEI is free for any organization.",
       responses: { 204: null },
       handle: async ({ transaction, organizationId, object, actor, now }) => {
-        await transaction((tx) => deleteDevice(tx, organizationId, object.id, actor, now));
+        await transaction((tx) => removeDevice(tx, organizationId, object.id, actor, now));
         return noContent();
       },
     }),

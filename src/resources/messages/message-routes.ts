@@ -13,9 +13,9 @@ import {
 } from "../../http/route.ts";
 import { pageOf, refTo } from "../../http/schemas.ts";
 import { notFound, rangeNotSatisfiable, unsupportedMediaType, validationError } from "../../lib/errors.ts";
+import { getOperableDevice } from "../assignments/operable-device.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { type DeviceRow, getVisibleDevice } from "../devices/device-store.ts";
-import { getOperableDevice } from "../devices/operable-device.ts";
 import { readRange } from "./byte-range.ts";
 import {
   audioFormOf,

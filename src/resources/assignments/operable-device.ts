@@ -2,9 +2,9 @@ import type { Db } from "../../db/database.ts";
 import type { Principal } from "../../http/principal.ts";
 import { notFound, roleNotAllowed } from "../../lib/errors.ts";
 import { isAtLeast } from "../../oauth/roles.ts";
-import { assignmentRoles } from "../assignments/assignment-record.ts";
-import { findActiveAssignment } from "../assignments/assignment-store.ts";
-import { type DeviceRow, getVisibleDevice } from "./device-store.ts";
+import { type DeviceRow, getVisibleDevice } from "../devices/device-store.ts";
+import { assignmentRoles } from "./assignment-record.ts";
+import { findActiveAssignment } from "./assignment-store.ts";
 
 /** Who holds a device as viewer looks at it, and neither commands it nor writes to it (section 18.3). */
 export async function refuseViewer(

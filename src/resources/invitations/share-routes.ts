@@ -4,12 +4,12 @@ import type { Principal } from "../../http/principal.ts";
 import { answer, noContent, type Route, route } from "../../http/route.ts";
 import { Nullable, refTo, StringEnum } from "../../http/schemas.ts";
 import { validationError } from "../../lib/errors.ts";
+import { Assignment, toAssignment } from "../assignments/assignment-record.ts";
+import { unassignUser } from "../assignments/assignment-store.ts";
 import { getVisibleDevice } from "../devices/device-store.ts";
-import { isAllowedLink } from "../invitations/invitation-link.ts";
-import { Invitation, toInvitation } from "../invitations/invitation-record.ts";
 import { findLinkHosts } from "../organizations/integration-store.ts";
-import { Assignment, toAssignment } from "./assignment-record.ts";
-import { unassignUser } from "./assignment-store.ts";
+import { isAllowedLink } from "./invitation-link.ts";
+import { Invitation, toInvitation } from "./invitation-record.ts";
 import { type Shared, shareDevice } from "./sharing.ts";
 
 const ShareRequest = Type.Object(

@@ -2,10 +2,15 @@ import type { Tx } from "../../db/database.ts";
 import { assignmentExists, notFound } from "../../lib/errors.ts";
 import type { Actor } from "../../oauth/actor.ts";
 import type { OrganizationIdentity } from "../../oauth/organization-identity.ts";
-import type { InvitationRow } from "../invitations/invitation-record.ts";
-import { type DeviceInvitation, inviteToDevice } from "../invitations/inviting.ts";
-import { type AssignmentRow, assignmentRoles } from "./assignment-record.ts";
-import { createAssignment, findActiveAssignment, holdLiveDevice, holdOpenMember } from "./assignment-store.ts";
+import { type AssignmentRow, assignmentRoles } from "../assignments/assignment-record.ts";
+import {
+  createAssignment,
+  findActiveAssignment,
+  holdLiveDevice,
+  holdOpenMember,
+} from "../assignments/assignment-store.ts";
+import type { InvitationRow } from "./invitation-record.ts";
+import { type DeviceInvitation, inviteToDevice } from "./inviting.ts";
 
 export type Shared =
   | { kind: "assigned" | "already_assigned"; assignment: AssignmentRow }

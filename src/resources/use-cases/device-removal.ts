@@ -5,13 +5,13 @@ import { appendOutbound } from "../../outbox/outbound-log.ts";
 import { closeAssignmentsOfDevice } from "../assignments/assignment-store.ts";
 import { changesBetween, recordAudit } from "../audit/audit-store.ts";
 import { cancelCommandsOfDevice } from "../commands/command-timeouts.ts";
+import { dropSession } from "../devices/device-sessions.ts";
+import { lockLiveDevice } from "../devices/device-store.ts";
+import { auditView } from "../devices/device-writes.ts";
 import { touchRules } from "../rule-versions/rule-version.ts";
-import { dropSession } from "./device-sessions.ts";
-import { lockLiveDevice } from "./device-store.ts";
-import { auditView } from "./device-writes.ts";
 
 /** Soft: the row and its history stay, the IMEI becomes free for any organization. */
-export async function deleteDevice(
+export async function removeDevice(
   tx: Tx,
   organizationId: string,
   deviceId: string,

@@ -1,12 +1,18 @@
 import type { Db } from "../../db/database.ts";
 import { type Sql, sql } from "../../db/sql.ts";
-import { assignmentRoles } from "../assignments/assignment-record.ts";
+import { assignmentRoles } from "./assignment-record.ts";
 
 /** An active owner or assigned user of a device: whoever the rules of scope user reach the device through. */
 export interface Holder {
   deviceId: string;
   userId: string;
   assignedAt: Date;
+}
+
+/** Whether a user held a device before a change, as the log of rule changes keeps it. */
+export interface FormerHold {
+  userId: string;
+  isHolder: boolean;
 }
 
 const list = (db: Db, organizationId: string, condition: Sql): Promise<Holder[]> =>
