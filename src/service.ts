@@ -24,6 +24,7 @@ import type { Logger } from "./lib/logger.ts";
 import { Metrics } from "./lib/metrics.ts";
 import { startMailSender } from "./mail/mail-sender.ts";
 import { makeDecoyHash } from "./oauth/login.ts";
+import { PasswordWork } from "./oauth/password-work.ts";
 import { loadSessionKey } from "./oauth/session-tokens.ts";
 import { TokenCache } from "./oauth/token-cache.ts";
 import { startWebhookPush } from "./outbound/webhook-push.ts";
@@ -37,6 +38,8 @@ import { observeDeviceWork } from "./roles/device-work-gauges.ts";
 import { startOpsServer } from "./roles/ops-server.ts";
 import { keepPartitions, tablesOf } from "./roles/partitioned-tables.ts";
 import { startPeriodicWork } from "./roles/periodic-work.ts";
+import { sealPlainSecrets } from "./roles/reseal.ts";
+import { openSecretBox, requireFittingKey } from "./roles/secret-key.ts";
 import { webhookOptions } from "./roles/webhook-options.ts";
 
 export interface RunningService {
@@ -63,6 +66,7 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   const clock = makeClock(config.clockOffsetSeconds);
   const metrics = new Metrics();
   const catalog = loadCatalog();
+  const secrets = openSecretBox(config);
   const carrierName = loadCarriers();
 
   let connection: { connectionString: string } | Awaited<ReturnType<typeof openEmbeddedServer>>["connection"];
@@ -75,6 +79,8 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   const db = openDatabase({ connection, log, poolSize: config.databasePoolSize });
   lifecycle.add("database", () => db.close());
   await migrate(db, clock, ({ version, name }) => log.info({ version, name }, "applying migration"));
+  await requireFittingKey(db, secrets, config, clock.now());
+  await sealPlainSecrets(db, secrets);
   const tables = tablesOf(config);
   await keepPartitions(db, tables, clock, log);
   observeProcess(metrics);
@@ -121,7 +127,7 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
     const folder = join(config.dataDir, "mail");
     const mails = startMailSender({ db, clock, log, listener, metrics, smtpUrl, from, folder });
     lifecycle.add("mail sender", () => mails.close());
-    const push = startWebhookPush({ db, clock, log, listener, metrics, ...webhookOptions(config) });
+    const push = startWebhookPush({ db, clock, log, listener, metrics, secrets, ...webhookOptions(config) });
     lifecycle.add("webhook push", () => push.close());
     const { geolocateUrl, geocoderUrl } = config;
     if (geolocateUrl !== undefined || geocoderUrl !== undefined) {
@@ -167,7 +173,7 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
       log,
       metrics,
       ...callers,
-      sessionKey: await loadSessionKey(db, clock.now()),
+      sessionKey: await loadSessionKey(db, secrets, clock.now()),
       secrets,
       passwords: new PasswordWork(),
       decoyHash: await makeDecoyHash(randomToken(24)),

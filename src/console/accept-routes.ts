@@ -36,7 +36,10 @@ const wrongPasswords = { kind: "accept", failures: 10, windowSeconds: 900 } as c
 const { pending, expired } = invitationStatuses;
 
 /** Where the mail of an invitation leads: a page to accept it, and the call it makes. Nobody has a session here. */
-export function registerAcceptance(app: FastifyInstance, { db, clock, passwords }: { db: Database; clock: Clock; passwords: PasswordWork }): void {
+export function registerAcceptance(
+  app: FastifyInstance,
+  { db, clock, passwords }: { db: Database; clock: Clock; passwords: PasswordWork },
+): void {
   const check = compileBody(makeValidator(), AcceptRequest);
 
   app.get<{ Querystring: { token?: unknown } }>("/console/accept", async (request, reply) => {

@@ -2,11 +2,7 @@ import { Type } from "@sinclair/typebox";
 import type { PersonPrincipal, Principal } from "../http/principal.ts";
 import { noContent, ok, type Route, route } from "../http/route.ts";
 import { invalidToken, notFound, validationError } from "../lib/errors.ts";
-import {
-  endBrowserSession,
-  listBrowserSessions,
-  moveBrowserSession,
-} from "../oauth/browser-sessions.ts";
+import { endBrowserSession, listBrowserSessions, moveBrowserSession } from "../oauth/browser-sessions.ts";
 import { locales, parseTimezone } from "../resources/organizations/organization-settings.ts";
 import { findUser, toUser } from "../resources/users/user-record.ts";
 import { alarmMailChoices, findPreferences, storePreferences } from "./preferences-store.ts";
@@ -26,7 +22,9 @@ export const forPeople = { tag: accountTag, partners: "never" } as const;
 const Preferences = Type.Object({
   locale: Type.Optional(Type.Unsafe<string | null>({ type: "string", nullable: true, enum: [...locales, null] })),
   timezone: Type.Optional(Type.Unsafe<string | null>({ type: "string", nullable: true, maxLength: 64 })),
-  alarm_mail: Type.Optional(Type.Unsafe<(typeof alarmMailChoices)[number]>({ type: "string", enum: [...alarmMailChoices] })),
+  alarm_mail: Type.Optional(
+    Type.Unsafe<(typeof alarmMailChoices)[number]>({ type: "string", enum: [...alarmMailChoices] }),
+  ),
 });
 
 /** What a person sees and changes of the own account: who they are, their sessions, what they prefer. */

@@ -28,7 +28,10 @@ const ActivateRequest = Type.Object({
 const linkNotValid = () => notFound("The link is not valid or has been used already.");
 
 /** Where the mail of a portal activation leads: a page to set the first password, and the call it makes. */
-export function registerActivation(app: FastifyInstance, { db, clock, passwords }: { db: Database; clock: Clock; passwords: PasswordWork }): void {
+export function registerActivation(
+  app: FastifyInstance,
+  { db, clock, passwords }: { db: Database; clock: Clock; passwords: PasswordWork },
+): void {
   const check = compileBody(makeValidator(), ActivateRequest);
 
   app.get<{ Querystring: { token?: unknown } }>("/console/activate", async (request, reply) => {

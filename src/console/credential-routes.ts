@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
+import type { Database, Db } from "../db/database.ts";
 import { noContent, ok, type Route, route } from "../http/route.ts";
 import { throttled, validationError } from "../lib/errors.ts";
 import type { SecretBox } from "../lib/secret-box.ts";
-import type { Database, Db } from "../db/database.ts";
 import { forgiveFailure, recordFailure } from "../oauth/failed-attempts.ts";
 import { findPasswordHash, storePassword } from "../oauth/password-store.ts";
 import type { PasswordWork } from "../oauth/password-work.ts";

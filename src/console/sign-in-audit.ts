@@ -45,7 +45,13 @@ export async function auditFailedSignIn(
 }
 
 export const auditPassword = (tx: Tx, membership: Membership, origin: Origin, now: Date): Promise<void> =>
-  auditAccess(tx, membership, { password: ["***", "***"], password_changed_at: [null, now.toISOString()] }, origin, now);
+  auditAccess(
+    tx,
+    membership,
+    { password: ["***", "***"], password_changed_at: [null, now.toISOString()] },
+    origin,
+    now,
+  );
 
 export const auditSecondFactor = (
   tx: Tx,

@@ -9,8 +9,8 @@ import { openBrowserSession } from "../oauth/browser-sessions.ts";
 import { type LoginOutcome, type LoginParts, logIn } from "../oauth/login.ts";
 import { sessionTtlSeconds, signSession } from "../oauth/session-tokens.ts";
 import { findUser, toUser } from "../resources/users/user-record.ts";
-import { auditFailedSignIn, auditSignIn } from "./sign-in-audit.ts";
 import { setSessionCookie } from "./session-cookie.ts";
+import { auditFailedSignIn, auditSignIn } from "./sign-in-audit.ts";
 
 export interface SignInOptions extends LoginParts {
   clock: Clock;

@@ -29,10 +29,7 @@ export const partnerPrincipal = (partner: PartnerIdentity): PartnerPrincipal => 
   partner,
 });
 
-export const personPrincipal = (
-  person: PersonIdentity,
-  browserSessionId: string | null = null,
-): PersonPrincipal => ({
+export const personPrincipal = (person: PersonIdentity, browserSessionId: string | null = null): PersonPrincipal => ({
   kind: "person",
   id: person.userId,
   organization: person.organization,

@@ -62,7 +62,7 @@ export function openSecretBox(config: Config): SecretBox {
   return makeSecretBox(readSecretKey(path));
 }
 
-const fingerprintKey = "secret_key_fingerprint";
+export const fingerprintKey = "secret_key_fingerprint";
 
 /** All processes of one database share one key: the first one to come writes its fingerprint, others must have the same. */
 export async function requireFittingKey(db: Database, secrets: SecretBox, config: Config, now: Date): Promise<void> {

@@ -9,7 +9,6 @@ import type { Route } from "../../src/http/route.ts";
 import { type Clock, makeClock } from "../../src/lib/clock.ts";
 import { makeLogger } from "../../src/lib/logger.ts";
 import { Metrics } from "../../src/lib/metrics.ts";
-import { makeSecretBox } from "../../src/lib/secret-box.ts";
 import type { Actor } from "../../src/oauth/actor.ts";
 import { makeDecoyHash } from "../../src/oauth/login.ts";
 import { PasswordWork } from "../../src/oauth/password-work.ts";
@@ -18,6 +17,7 @@ import { TokenCache } from "../../src/oauth/token-cache.ts";
 import { loadCatalog } from "../../src/resources/catalog/catalog.ts";
 import { createTestDatabase } from "./database.ts";
 import { makeAnswerCheck } from "./description.ts";
+import { testSecrets } from "./secrets.ts";
 
 export interface CallOptions {
   token?: string | undefined;
@@ -82,8 +82,8 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
     metrics: new Metrics(),
     tokens,
     rateLimiter,
-    sessionKey: await loadSessionKey(db, clock.now()),
-    secrets: makeSecretBox(Buffer.alloc(32, 7)),
+    sessionKey: await loadSessionKey(db, testSecrets, clock.now()),
+    secrets: testSecrets,
     passwords: new PasswordWork(),
     decoyHash: await makeDecoyHash("decoy"),
     baseUrl: () => baseUrl,

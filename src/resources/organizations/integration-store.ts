@@ -1,6 +1,7 @@
 import type { Db, Tx } from "../../db/database.ts";
 import { type Sql, sql } from "../../db/sql.ts";
 import { newUuid } from "../../lib/ids.ts";
+import type { SecretBox } from "../../lib/secret-box.ts";
 import type { Actor } from "../../oauth/actor.ts";
 import { hashSecret, newClientId, newClientSecret } from "../../oauth/client-secrets.ts";
 import { announceIdentityChange } from "../../oauth/identity-changes.ts";
@@ -124,6 +125,7 @@ export async function createIntegration(
   settings: IntegrationSettings,
   actor: Actor,
   now: Date,
+  box: SecretBox,
 ): Promise<CreatedIntegration> {
   const clientSecret = newClientSecret();
   const webhookSecret = settings.webhookUrl === null ? null : newWebhookSecret();
@@ -131,7 +133,7 @@ export async function createIntegration(
     insert into integrations (id, organization_id, name, client_id, status, scopes, webhook_url, webhook_secret,
       webhook_event_types, webhook_device_filter, link_hosts, messaging_enabled, created_at, updated_at)
     values (${newUuid()}, ${organizationId}, ${settings.name}, ${newClientId()}, 'active', ${settings.scopes},
-      ${settings.webhookUrl}, ${webhookSecret}, ${settings.webhookEventTypes}, ${settings.webhookDeviceFilter},
+      ${settings.webhookUrl}, ${webhookSecret && box.seal(webhookSecret)}, ${settings.webhookEventTypes}, ${settings.webhookDeviceFilter},
       ${settings.linkHosts}, ${settings.messagingEnabled}, ${now}, ${now})
     returning ${integrationColumns}`;
   await tx.run`
@@ -151,6 +153,7 @@ export async function updateIntegration(
   changed: Partial<IntegrationSettings>,
   actor: Actor,
   now: Date,
+  box: SecretBox,
 ): Promise<{ integration: Integration; webhookSecret: string | null } | undefined> {
   const before = await lockIntegration(tx, organizationId, integrationId);
   if (!before) return undefined;
@@ -162,7 +165,7 @@ export async function updateIntegration(
   if (Object.keys(changes).length === 0) return { integration: before, webhookSecret };
   const integration = await tx.one<Integration>`
     update integrations set name = ${wanted.name}, scopes = ${wanted.scopes}, webhook_url = ${wanted.webhookUrl},
-      webhook_secret = ${webhookSecret ?? before.webhookSecret}, webhook_event_types = ${wanted.webhookEventTypes},
+      webhook_secret = ${webhookSecret === null ? before.webhookSecret : box.seal(webhookSecret)}, webhook_event_types = ${wanted.webhookEventTypes},
       webhook_device_filter = ${wanted.webhookDeviceFilter}, link_hosts = ${wanted.linkHosts},
       messaging_enabled = ${wanted.messagingEnabled}, updated_at = ${now}
     where organization_id = ${organizationId} and id = ${integrationId}
