@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { buildApp, routeTable } from "./app.ts";
 import { VoiceService } from "./audio/voice-service.ts";
-import { iwCodec } from "./codecs/iw/iw-codec.ts";
-import { watchCodec } from "./codecs/watch/watch-codec.ts";
+import { protocols } from "./codecs/protocols.ts";
 import type { Config } from "./config.ts";
 import { openDatabase } from "./db/database.ts";
 import { Listener } from "./db/listener.ts";
@@ -205,7 +204,7 @@ type GatewayParts = Pick<GatewayOptions, "db" | "clock" | "log" | "metrics" | "l
 function openGateway(config: Config, carrierName: CarrierName, parts: GatewayParts): Promise<Gateway> {
   return startGateway({
     ...parts,
-    codecs: [iwCodec(), watchCodec()],
+    protocols,
     ...deviceServices(config),
     host: config.gatewayHost,
     port: config.gatewayPort,

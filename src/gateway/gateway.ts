@@ -1,5 +1,5 @@
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
-import type { Codec, SessionDevice } from "../codecs/codec.ts";
+import type { ProtocolDefinition, SessionDevice } from "../codecs/protocol-definition.ts";
 import type { TrackerMessage } from "../codecs/tracker-message.ts";
 import type { Database } from "../db/database.ts";
 import type { Listener } from "../db/listener.ts";
@@ -12,6 +12,7 @@ import type { Clock } from "../lib/clock.ts";
 import { makeUuidV7Source, newUuid } from "../lib/ids.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Metrics } from "../lib/metrics.ts";
+import { ZoneOffsets } from "../lib/zone-offset.ts";
 import type { Catalog } from "../resources/catalog/catalog.ts";
 import { findWireDevice } from "../resources/devices/wire-device.ts";
 import { AddressCounts } from "./address-counts.ts";
@@ -21,7 +22,6 @@ import { defaultLimits, type GatewayLimits } from "./gateway-limits.ts";
 import { type GatewayMetrics, makeGatewayMetrics } from "./gateway-metrics.ts";
 import { SessionRegistry } from "./session-registry.ts";
 import { UnknownDevices } from "./unknown-devices.ts";
-import { ZoneOffsets } from "./zone-offset.ts";
 
 export interface GatewayOptions {
   db: Database;
@@ -31,7 +31,7 @@ export interface GatewayOptions {
   /** Not yet started: the gateway names its channel. */
   listener: Listener;
   catalog: Catalog;
-  codecs: readonly Codec[];
+  protocols: readonly ProtocolDefinition[];
   host: string;
   port: number;
   /** Ports that speak one protocol only. */
@@ -84,7 +84,7 @@ function onClose(this: Socket): void {
 function onError(): void {}
 
 class TcpGateway implements Gateway, ConnectionHost {
-  readonly codecs: readonly Codec[];
+  readonly protocols: readonly ProtocolDefinition[];
   readonly limits: GatewayLimits;
   readonly clock: Clock;
   readonly log: Logger;
@@ -107,12 +107,12 @@ class TcpGateway implements Gateway, ConnectionHost {
   constructor(options: GatewayOptions) {
     const { db, clock, log, metrics, listener, catalog } = options;
     this.#options = options;
-    this.codecs = options.codecs;
+    this.protocols = options.protocols;
     this.limits = { ...defaultLimits, ...options.limits };
     this.clock = clock;
     this.log = log;
-    const protocols = options.codecs.map(({ protocol }) => protocol);
-    this.metrics = makeGatewayMetrics(metrics, protocols, {
+    const slugs = options.protocols.map(({ slug }) => slug);
+    this.metrics = makeGatewayMetrics(metrics, slugs, {
       connections: () => this.#connections.size,
       devices: () => this.#byDevice.size,
       paused: () => Number(this.isFull),
@@ -176,9 +176,9 @@ class TcpGateway implements Gateway, ConnectionHost {
     await this.#sessions.start();
     this.address = await this.#listen(port, undefined);
     for (const { protocol, port: own } of dedicatedPorts) {
-      const codec = this.codecs.find((one) => one.protocol === protocol);
-      if (!codec) throw new Error(`VIGIL_GATEWAY_PORTS: there is no protocol "${protocol}"`);
-      this.ports.set(protocol, (await this.#listen(own, codec)).port);
+      const definition = this.protocols.find(({ slug }) => slug === protocol);
+      if (!definition) throw new Error(`VIGIL_GATEWAY_PORTS: there is no protocol "${protocol}"`);
+      this.ports.set(protocol, (await this.#listen(own, definition)).port);
     }
     this.#sweep = setInterval(() => {
       const nowMs = performance.now();
@@ -186,8 +186,8 @@ class TcpGateway implements Gateway, ConnectionHost {
     }, this.limits.sweepEveryMs);
   }
 
-  #listen(port: number, codec: Codec | undefined): Promise<AddressInfo> {
-    const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#accept(socket, codec));
+  #listen(port: number, protocol: ProtocolDefinition | undefined): Promise<AddressInfo> {
+    const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#accept(socket, protocol));
     this.#servers.push(server);
     return new Promise((resolve, reject) => {
       server.once("error", reject);
@@ -199,7 +199,7 @@ class TcpGateway implements Gateway, ConnectionHost {
     });
   }
 
-  #accept(socket: Socket, codec: Codec | undefined): void {
+  #accept(socket: Socket, protocol: ProtocolDefinition | undefined): void {
     const remoteAddr = socket.remoteAddress ?? "";
     if (this.#connections.size >= this.limits.connections) {
       this.metrics.closed("connection_limit");
@@ -212,7 +212,7 @@ class TcpGateway implements Gateway, ConnectionHost {
       return;
     }
     this.metrics.opened();
-    const connection = new Connection(this, socket, remoteAddr, codec);
+    const connection = new Connection(this, socket, remoteAddr, protocol);
     (socket as DeviceSocket).vigil = connection;
     this.#connections.add(connection);
     socket.on("data", onData).on("end", onEnd).on("drain", onDrain).on("close", onClose).on("error", onError);

@@ -5,7 +5,7 @@ import { removeDevice } from "../../src/resources/use-cases/device-removal.ts";
 import { cliActor } from "../support/api.ts";
 import { imeis } from "../support/devices.ts";
 import { type GatewayWorld, gpsFix, openGatewayWorld, type TestGateway, vitals } from "../support/gateway.ts";
-import { testCodec } from "../support/test-codec.ts";
+import { testProtocol } from "../support/test-protocol.ts";
 
 const nextImei = imeis();
 let world: GatewayWorld;
@@ -112,7 +112,7 @@ test("refuses a device of another protocol's model, and finds one by the shorter
   const wrong = await gateway.tracker();
   wrong.write(`{"login":"${uid}"}\n`);
   await wrong.untilClosed();
-  const watches = await world.open({ codecs: [testCodec("watch")] });
+  const watches = await world.open({ protocols: [testProtocol("watch")] });
   await watches.tracker(uid);
   await watches.tracker("5420323751");
 });

@@ -1,4 +1,4 @@
-import type { Codec } from "../../src/codecs/codec.ts";
+import type { ProtocolDefinition } from "../../src/codecs/protocol-definition.ts";
 import type { Fix, TrackerMessage, Vitals } from "../../src/codecs/tracker-message.ts";
 import { type Database, openDatabase } from "../../src/db/database.ts";
 import { Listener } from "../../src/db/listener.ts";
@@ -15,7 +15,7 @@ import { type Catalog, loadCatalog } from "../../src/resources/catalog/catalog.t
 import { partitionedTables } from "../../src/roles/partitioned-tables.ts";
 import { createTestDatabase } from "./database.ts";
 import { metricOf } from "./metric.ts";
-import { testCodec } from "./test-codec.ts";
+import { testProtocol } from "./test-protocol.ts";
 import { openTracker, type Tracker } from "./tracker.ts";
 
 export interface GatewayWorld {
@@ -31,7 +31,7 @@ export interface GatewayWorld {
 
 export interface GatewayWorldOptions {
   limits?: Partial<GatewayLimits>;
-  codecs?: readonly Codec[];
+  protocols?: readonly ProtocolDefinition[];
   dedicatedPorts?: GatewayOptions["dedicatedPorts"];
   ingest?: Partial<GatewayOptions["ingest"]>;
   /** A database of its own, for a gateway that loses it. */
@@ -90,7 +90,7 @@ export async function openGatewayWorld(clock: Clock = makeClock()): Promise<Gate
         listener,
         catalog: options.catalog ?? loadCatalog(),
         rules,
-        codecs: options.codecs ?? [testCodec()],
+        protocols: options.protocols ?? [testProtocol()],
         host: "127.0.0.1",
         port: 0,
         dedicatedPorts: options.dedicatedPorts ?? [],
