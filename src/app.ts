@@ -7,6 +7,7 @@ import { Authenticator, type CredentialHeaders } from "./http/authenticate.ts";
 import { pathOf } from "./http/call-context.ts";
 import { registerDocs } from "./http/docs-pages.ts";
 import { errorBodyFor, toApiError } from "./http/error-body.ts";
+import { registerFavicon } from "./http/favicon.ts";
 import { passGates } from "./http/gates.ts";
 import { isApiPath, policiesOf, registerRoutes } from "./http/kernel.ts";
 import { describeApi } from "./http/openapi.ts";
@@ -166,6 +167,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     baseUrl,
   });
   registerConsoleEntry(app, { db, clock, sessionKey, secrets, passwords, decoyHash, baseUrl });
+  registerFavicon(app);
   registerDocs(app, describeApi(options.routes, options.version, describeWebhooks()));
 
   app.setNotFoundHandler(() => {
