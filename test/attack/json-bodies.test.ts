@@ -37,16 +37,20 @@ const wrongWindows = (bytes: number): string =>
 const wrongNames = (bytes: number): string => `{"email":[${"0,".repeat(bytes / 2)}0],"password":{}}`;
 
 describe("a JSON body of a stranger", () => {
-  it.each(["/console/api/login/", "/console/api/activate/", "/console/api/accept/"])(
-    "has at most 8 KB at %s",
-    async (path) => {
-      expect(await post(path, `"${"a".repeat(8190)}"`)).toMatchObject({ status: 400 });
-      expect(await post(path, `"${"a".repeat(8191)}"`)).toMatchObject({
-        status: 413,
-        body: { code: "payload_too_large" },
-      });
-    },
-  );
+  it.each([
+    "/console/api/login/",
+    "/console/api/session/",
+    "/console/api/password/forgot/",
+    "/console/api/password/reset/",
+    "/console/api/activate/",
+    "/console/api/accept/",
+  ])("has at most 8 KB at %s", async (path) => {
+    expect(await post(path, `"${"a".repeat(8190)}"`)).toMatchObject({ status: 400 });
+    expect(await post(path, `"${"a".repeat(8191)}"`)).toMatchObject({
+      status: 413,
+      body: { code: "payload_too_large" },
+    });
+  });
 
   it.each(["/o/token/", "/o/revoke_token/", "/o/introspect/"])("has at most 8 KB at %s", async (path) => {
     const many = Object.fromEntries(Array.from({ length: 1000 }, (_, n) => [`parameter${n}`, "x"]));
