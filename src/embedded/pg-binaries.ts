@@ -28,8 +28,14 @@ export interface PgBinaries {
   major: string;
 }
 
-/** Where Vigil runs; package.json has the binaries for these. */
-const platforms: readonly string[] = ["linux-x64", "linux-arm64", "linux-arm", "darwin-arm64", "darwin-x64"];
+/** Where the embedded server runs; package.json brings the binaries for these. */
+export const supportedPlatforms: readonly string[] = [
+  "linux-x64",
+  "linux-arm64",
+  "linux-arm",
+  "darwin-arm64",
+  "darwin-x64",
+];
 
 /** The folder of the npm package with the binaries for this machine. */
 export function findBinariesPackage(platform: string = process.platform, arch: string = process.arch): string {
@@ -39,7 +45,7 @@ export function findBinariesPackage(platform: string = process.platform, arch: s
   if (platform === "win32") {
     throw new EmbeddedServerError(`the embedded PostgreSQL does not run on Windows; run Vigil in WSL or ${own}`);
   }
-  if (!platforms.includes(`${platform}-${arch}`)) {
+  if (!supportedPlatforms.includes(`${platform}-${arch}`)) {
     throw new EmbeddedServerError(`there is no embedded PostgreSQL for this machine (${platform}-${arch}); ${own}`);
   }
   try {
