@@ -7,6 +7,7 @@ import { Authenticator } from "./http/authenticate.ts";
 import { pathOf } from "./http/call-context.ts";
 import { registerDocs } from "./http/docs-pages.ts";
 import { errorBodyFor, toApiError } from "./http/error-body.ts";
+import { registerFavicon } from "./http/favicon.ts";
 import { passGates } from "./http/gates.ts";
 import { isApiPath, policiesOf, registerRoutes } from "./http/kernel.ts";
 import { describeApi } from "./http/openapi.ts";
@@ -24,7 +25,6 @@ import type { TokenCache } from "./oauth/token-cache.ts";
 import { replayRoutes } from "./outbound/replay-routes.ts";
 import { describeWebhooks } from "./outbound/webhook-description.ts";
 import { assignmentRoutes } from "./resources/assignments/assignment-routes.ts";
-import { shareRoutes } from "./resources/assignments/share-routes.ts";
 import { auditRoutes } from "./resources/audit/audit-routes.ts";
 import type { Catalog } from "./resources/catalog/catalog.ts";
 import { catalogRoutes } from "./resources/catalog/catalog-routes.ts";
@@ -34,12 +34,14 @@ import { ecgRoutes } from "./resources/ecg/ecg-routes.ts";
 import { eventRoutes } from "./resources/events/event-routes.ts";
 import { geofenceRoutes } from "./resources/geofences/geofence-routes.ts";
 import { invitationRoutes } from "./resources/invitations/invitation-routes.ts";
+import { shareRoutes } from "./resources/invitations/share-routes.ts";
 import { locationRoutes } from "./resources/locations/location-routes.ts";
 import { messageRoutes } from "./resources/messages/message-routes.ts";
 import type { VoiceTools } from "./resources/messages/voice-tools.ts";
 import { organizationRoutes } from "./resources/organizations/organization-routes.ts";
 import { telemetryRoutes } from "./resources/telemetry/telemetry-routes.ts";
 import { thresholdRoutes } from "./resources/thresholds/threshold-routes.ts";
+import { removeDevice } from "./resources/use-cases/device-removal.ts";
 import { userRoutes } from "./resources/users/user-routes.ts";
 
 export interface AppOptions {
@@ -78,7 +80,7 @@ export function routeTable(options: RouteTableOptions): Route[] {
     ...invitationRoutes(),
     ...auditRoutes(),
     ...userRoutes(),
-    ...deviceRoutes(options.catalog, options.commandAckTimeoutSeconds),
+    ...deviceRoutes(options.catalog, options.commandAckTimeoutSeconds, removeDevice),
     ...locationRoutes(),
     ...telemetryRoutes(),
     ...ecgRoutes(),
@@ -160,6 +162,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   });
   const { rateLimiter, sessionKey, decoyHash } = options;
   registerConsoleApi(app, { db, clock, authenticator, rateLimiter, sessionKey, decoyHash });
+  registerFavicon(app);
   registerDocs(app, describeApi(options.routes, options.version, describeWebhooks()));
 
   app.setNotFoundHandler(() => {

@@ -11,18 +11,18 @@ const allowed: Record<string, readonly string[]> = {
   db: ["lib"],
   codecs: ["lib"],
   audio: ["lib"],
-  embedded: ["lib", "db"],
+  embedded: ["lib"],
   mail: ["lib", "db"],
   oauth: ["lib", "db"],
   outbox: ["lib", "db", "oauth"],
   http: ["lib", "db", "oauth"],
   resources: ["lib", "db", "oauth", "http", "mail", "outbox"],
   places: ["lib", "db", "resources", "outbox"],
-  rules: ["lib", "resources"],
+  rules: ["lib"],
   outbound: ["lib", "db", "oauth", "http", "outbox", "resources"],
   ingest: ["lib", "db", "codecs", "resources", "rules", "outbox", "places"],
   gateway: ["lib", "db", "codecs", "resources", "ingest", "outbox"],
-  console: ["lib", "db", "http", "oauth", "resources", "outbound"],
+  console: ["lib", "db", "http", "oauth", "resources"],
   simulator: ["lib", "codecs"],
 };
 
@@ -52,6 +52,10 @@ const imports: Import[] = files.flatMap((file) =>
   })),
 );
 const roomOf = (path: string): string => path.split("/")[0] as string;
+const nounOf = (path: string): string => path.split("/")[1] as string;
+const betweenNouns = imports.filter(
+  ({ from, to }) => roomOf(from) === "resources" && roomOf(to) === "resources" && nounOf(from) !== nounOf(to),
+);
 
 describe("the house", () => {
   it("has only rooms that the table names", () => {
@@ -68,16 +72,35 @@ describe("the house", () => {
     expect(wrong.map(({ from, to }) => `${from} imports ${to}`)).toEqual([]);
   });
 
+  it("permits no direction that nobody uses", () => {
+    const used = new Set(imports.map(({ from, to }) => `${roomOf(from)} imports ${roomOf(to)}`));
+    const permitted = Object.entries(allowed).flatMap(([room, rooms]) => rooms.map((one) => `${room} imports ${one}`));
+    expect(permitted.filter((direction) => !used.has(direction))).toEqual([]);
+  });
+
   it("lets a resource use the stores and pure files of another, never its routes", () => {
-    const noun = (path: string): string => path.split("/")[1] as string;
-    const wrong = imports.filter(
-      ({ from, to }) =>
-        roomOf(from) === "resources" &&
-        roomOf(to) === "resources" &&
-        noun(from) !== noun(to) &&
-        /-routes\.ts$/.test(to),
-    );
+    const wrong = betweenNouns.filter(({ to }) => /-routes\.ts$/.test(to));
     expect(wrong.map(({ from, to }) => `${from} imports ${to}`)).toEqual([]);
+  });
+
+  it("has no nouns that import each other, not even through others", () => {
+    const directions = new Map<string, Set<string>>();
+    for (const { from, to } of betweenNouns) {
+      directions.set(nounOf(from), (directions.get(nounOf(from)) ?? new Set()).add(nounOf(to)));
+    }
+    const reachedFrom = (noun: string): Set<string> => {
+      const reached = new Set<string>();
+      const open = [noun];
+      for (let next = open.pop(); next !== undefined; next = open.pop()) {
+        for (const other of directions.get(next) ?? []) {
+          if (!reached.has(other)) open.push(other);
+          reached.add(other);
+        }
+      }
+      return reached;
+    };
+    expect(directions.size).toBeGreaterThan(10);
+    expect([...directions.keys()].filter((noun) => reachedFrom(noun).has(noun))).toEqual([]);
   });
 
   it("names the file it means, with its ending", () => {

@@ -1,4 +1,4 @@
-import { UnsupportedDownlink } from "../codecs/codec.ts";
+import { UnsupportedDownlink } from "../codecs/protocol-definition.ts";
 import type { TrackerMessage } from "../codecs/tracker-message.ts";
 import { repeat } from "../lib/lifecycle.ts";
 import { makeOutcomeMetrics, type OutcomeMetrics } from "../outbox/outcome-metrics.ts";

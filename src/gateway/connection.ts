@@ -1,13 +1,13 @@
 import type { Socket } from "node:net";
 import {
   type AwaitedAnswer,
-  type Codec,
-  type DecodedFrame,
   type Downlink,
+  type ProtocolDefinition,
   type Session,
   type SessionDevice,
   UnsupportedDownlink,
-} from "../codecs/codec.ts";
+} from "../codecs/protocol-definition.ts";
+import { type Decoded, type DecodedFrame, StreamDecoder } from "../codecs/stream-decoder.ts";
 import type { Login, TrackerMessage } from "../codecs/tracker-message.ts";
 import type { DeviceTrack, IngestDevice } from "../ingest/device-memory.ts";
 import type { Ingest } from "../ingest/ingest.ts";
@@ -21,7 +21,7 @@ import { recognize } from "./recognition.ts";
 
 /** What all connections of a gateway share. */
 export interface ConnectionHost {
-  readonly codecs: readonly Codec[];
+  readonly protocols: readonly ProtocolDefinition[];
   readonly limits: GatewayLimits;
   readonly clock: Clock;
   readonly log: Logger;
@@ -71,9 +71,12 @@ export class Connection implements PacketOwner, DeviceLink {
   readonly remoteAddr: string;
   readonly #host: ConnectionHost;
   readonly #socket: Socket;
-  #codec: Codec | undefined;
+  #protocol: ProtocolDefinition | undefined;
   #session: Session | undefined;
-  #buffer: Buffer = emptyBuffer;
+  /** Undefined until the protocol is recognized. */
+  #decoder: StreamDecoder | undefined;
+  /** The first bytes, until they show the protocol. */
+  #undecided: Buffer = emptyBuffer;
   #skippedBytes = 0;
   #malformed = 0;
   /** Frames in ingest. */
@@ -86,18 +89,17 @@ export class Connection implements PacketOwner, DeviceLink {
   /** Since when the peer does not read; 0: it does. */
   #unreadSinceMs = 0;
 
-  constructor(host: ConnectionHost, socket: Socket, remoteAddr: string, codec: Codec | undefined) {
+  constructor(host: ConnectionHost, socket: Socket, remoteAddr: string, protocol: ProtocolDefinition | undefined) {
     this.#host = host;
     this.#socket = socket;
     this.remoteAddr = remoteAddr;
-    this.#codec = codec;
-    if (codec) this.state = "awaiting_login";
+    if (protocol) this.#speak(protocol);
     this.#openedAtMs = performance.now();
     this.#lastDataAtMs = this.#openedAtMs;
   }
 
   get protocol(): string {
-    return this.#codec?.protocol ?? "unknown";
+    return this.#protocol?.slug ?? "unknown";
   }
 
   get device(): IngestDevice {
@@ -115,11 +117,11 @@ export class Connection implements PacketOwner, DeviceLink {
   encode(downlink: Downlink): Buffer[] {
     const session = this.#session as Session;
     session.nowMs = this.#host.clock.nowMs();
-    return (this.#codec as Codec).encode(downlink, session);
+    return (this.#protocol as ProtocolDefinition).encode(downlink, session);
   }
 
   answersTo(frames: readonly Buffer[]): AwaitedAnswer[] {
-    return frames.flatMap((frame) => this.#codec?.answerTo?.(frame) ?? []);
+    return frames.flatMap((frame) => this.#protocol?.answerTo?.(frame) ?? []);
   }
 
   send(frames: readonly Buffer[]): Promise<boolean> {
@@ -138,7 +140,8 @@ export class Connection implements PacketOwner, DeviceLink {
   onData(chunk: Buffer): void {
     if (this.state === "closing" || this.state === "closed") return;
     this.#lastDataAtMs = performance.now();
-    this.#buffer = this.#buffer.length === 0 ? chunk : Buffer.concat([this.#buffer, chunk]);
+    if (this.#decoder) this.#decoder.push(chunk);
+    else if (!this.#recognize(chunk)) return;
     if (this.state !== "resolving") this.#decode();
     this.#host.checkRoom();
     this.updateReading();
@@ -153,7 +156,7 @@ export class Connection implements PacketOwner, DeviceLink {
   onClosed(): void {
     if (this.state !== "closing" && this.state !== "closed") this.#host.metrics.closed("peer");
     this.state = "closed";
-    this.#buffer = emptyBuffer;
+    this.#forget();
     this.#host.gone(this);
   }
 
@@ -163,62 +166,62 @@ export class Connection implements PacketOwner, DeviceLink {
   }
 
   #decode(): void {
-    if (!this.#codec && !this.#recognize()) return;
-    // A codec stops behind a login, also behind one that a device on this connection repeats.
-    while (this.#decodeFrames() && this.state === "open" && this.#buffer.length > 0);
+    // The decoder stops after a login, also after one that a device on this connection repeats.
+    while (this.#decodeFrames() && this.state === "open" && this.#pendingBytes > 0);
   }
 
-  /** True: the last frame was a login, and what follows it has not been looked at. */
+  get #pendingBytes(): number {
+    return this.#decoder?.pendingBytes ?? 0;
+  }
+
+  /** True: the last frame was a login, and what follows it has not been read. */
   #decodeFrames(): boolean {
     const { limits, clock, metrics, log } = this.#host;
-    const codec = this.#codec as Codec;
+    const protocol = this.#protocol as ProtocolDefinition;
     this.#session ??= { nowMs: 0, device: undefined, memory: new Map() };
     this.#session.nowMs = clock.nowMs();
-    const bytes = this.#buffer;
-    let decoded: ReturnType<Codec["decode"]>;
+    let decoded: Decoded;
     try {
-      decoded = codec.decode(bytes, this.#session);
+      decoded = (this.#decoder as StreamDecoder).decode(this.#session);
     } catch (error) {
-      log.error({ err: error, protocol: codec.protocol }, "a codec failed");
+      log.error({ err: error, protocol: protocol.slug }, "a codec failed");
       this.destroy("codec_error");
       return false;
     }
-    const { frames, problems, rest } = decoded;
-    // A copy: the tail must not hold the whole chunk in memory.
-    this.#buffer = rest.length === 0 ? emptyBuffer : rest.length < bytes.length / 2 ? Buffer.from(rest) : rest;
-    if (frames.length > 0) metrics.frames(codec.protocol, frames.length);
-    if (problems.length > 0) metrics.problems(codec.protocol, problems.length);
+    const { frames, problems, trailing } = decoded;
+    if (frames.length > 0) metrics.frames(protocol.slug, frames.length);
+    if (problems.length > 0) metrics.problems(protocol.slug, problems.length);
     const last = frames.at(-1);
-    // Where the last good frame ends: what was wrong before it is forgiven, what comes behind it counts.
-    const goodUntil = last ? last.raw.byteOffset - bytes.byteOffset + last.raw.length : 0;
-    if (last) {
-      this.#skippedBytes = 0;
-      this.#malformed = 0;
-    }
-    this.#skippedBytes += Math.max(0, bytes.length - rest.length - goodUntil);
-    for (const { isFrame, offset } of problems) if (isFrame && offset >= goodUntil) this.#malformed++;
+    // What was wrong before a good frame is forgiven, what comes after it counts.
+    this.#skippedBytes = (last ? 0 : this.#skippedBytes) + trailing.bytes;
+    this.#malformed = (last ? 0 : this.#malformed) + trailing.malformed;
     for (const frame of frames) {
       if (this.state !== "awaiting_login" && this.state !== "open") return false;
       this.#take(frame);
     }
     const isBehindLogin = last?.messages.some(isLogin) === true;
-    const longest = this.track ? (codec.longestFrameBytes ?? 0) : 0;
+    const maxPending = Math.max(limits.bytesWithoutFrame, this.track ? protocol.maxFrameBytes : 0);
     if (this.#malformed >= limits.malformedInARow) this.close("malformed");
     else if (this.#skippedBytes > limits.bytesWithoutFrame) this.close("garbage");
-    else if (this.#buffer.length > Math.max(limits.bytesWithoutFrame, longest) && !isBehindLogin) this.close("garbage");
+    else if (this.#pendingBytes > maxPending && !isBehindLogin) this.close("garbage");
     return isBehindLogin;
   }
 
-  #recognize(): boolean {
-    const verdict = recognize(this.#host.codecs, this.#buffer);
-    if (verdict === "none" || (verdict === "wait" && this.#buffer.length > this.#host.limits.undecidedBytes)) {
-      this.destroy("unrecognized");
-      return false;
-    }
-    if (verdict === "wait") return false;
-    this.#codec = verdict;
+  #recognize(chunk: Buffer): boolean {
+    this.#undecided = this.#undecided.length === 0 ? chunk : Buffer.concat([this.#undecided, chunk]);
+    const verdict = recognize(this.#host.protocols, this.#undecided);
+    const isUndecided = verdict === "wait" && this.#undecided.length <= this.#host.limits.undecidedBytes;
+    if (typeof verdict === "object") this.#speak(verdict).push(this.#undecided);
+    else if (!isUndecided) this.destroy("unrecognized");
+    if (!isUndecided) this.#undecided = emptyBuffer;
+    return typeof verdict === "object";
+  }
+
+  #speak(protocol: ProtocolDefinition): StreamDecoder {
+    this.#protocol = protocol;
     this.state = "awaiting_login";
-    return true;
+    this.#decoder = new StreamDecoder(protocol);
+    return this.#decoder;
   }
 
   #take(frame: DecodedFrame): void {
@@ -265,7 +268,7 @@ export class Connection implements PacketOwner, DeviceLink {
     this.state = "open";
     if (!this.#host.opened(this, admission.track)) return;
     this.#submit(this.#loginFrame as DecodedFrame);
-    if (this.#buffer.length > 0) this.#decode();
+    if (this.#pendingBytes > 0) this.#decode();
     if (this.#hasEnded) this.close("peer");
     else this.updateReading();
   }
@@ -287,7 +290,7 @@ export class Connection implements PacketOwner, DeviceLink {
     for (const reply of frame.replies) this.write(reply);
     if (!frame.messages.some(isLogin)) return;
     try {
-      const clock = this.#codec?.encode({ kind: "clock" }, this.#session as Session) ?? [];
+      const clock = this.#protocol?.encode({ kind: "clock" }, this.#session as Session) ?? [];
       for (const bytes of clock) this.write(bytes);
     } catch (error) {
       // Not every protocol sets a clock at login.
@@ -336,11 +339,16 @@ export class Connection implements PacketOwner, DeviceLink {
   close(reason: CloseReason): void {
     if (this.state === "closing" || this.state === "closed") return;
     this.state = "closing";
-    this.#buffer = emptyBuffer;
+    this.#forget();
     this.#host.metrics.closed(reason);
     this.#isReading = false;
     this.#socket.pause();
     this.#endIfAnswered();
+  }
+
+  #forget(): void {
+    this.#undecided = emptyBuffer;
+    this.#decoder?.clear();
   }
 
   #endIfAnswered(): void {
@@ -352,7 +360,7 @@ export class Connection implements PacketOwner, DeviceLink {
     if (this.state === "closed") return;
     if (this.state !== "closing") this.#host.metrics.closed(reason);
     this.state = "closed";
-    this.#buffer = emptyBuffer;
+    this.#forget();
     this.#socket.destroy();
   }
 }

@@ -1,4 +1,4 @@
-import type { AwaitedAnswer, Downlink } from "../codecs/codec.ts";
+import type { AwaitedAnswer, Downlink } from "../codecs/protocol-definition.ts";
 import type { TrackerMessage } from "../codecs/tracker-message.ts";
 import type { Database } from "../db/database.ts";
 import type { IngestDevice } from "../ingest/device-memory.ts";

@@ -1,17 +1,17 @@
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
-import type { Codec, SessionDevice } from "../codecs/codec.ts";
+import type { ProtocolDefinition, SessionDevice } from "../codecs/protocol-definition.ts";
 import type { TrackerMessage } from "../codecs/tracker-message.ts";
 import type { Database } from "../db/database.ts";
 import type { Listener } from "../db/listener.ts";
-import type { BatchStep } from "../ingest/batch-step.ts";
 import type { DeviceTrack } from "../ingest/device-memory.ts";
 import { openTrack } from "../ingest/device-track.ts";
-import { type Ingest, type IngestOptions, makeIngest } from "../ingest/ingest.ts";
+import type { Ingest } from "../ingest/ingest.ts";
 import type { RuleBook } from "../ingest/rules/rule-book.ts";
 import type { Clock } from "../lib/clock.ts";
-import { makeUuidV7Source, newUuid } from "../lib/ids.ts";
+import { newUuid } from "../lib/ids.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Metrics } from "../lib/metrics.ts";
+import { ZoneOffsets } from "../lib/zone-offset.ts";
 import type { Catalog } from "../resources/catalog/catalog.ts";
 import { findWireDevice } from "../resources/devices/wire-device.ts";
 import { AddressCounts } from "./address-counts.ts";
@@ -21,7 +21,6 @@ import { defaultLimits, type GatewayLimits } from "./gateway-limits.ts";
 import { type GatewayMetrics, makeGatewayMetrics } from "./gateway-metrics.ts";
 import { SessionRegistry } from "./session-registry.ts";
 import { UnknownDevices } from "./unknown-devices.ts";
-import { ZoneOffsets } from "./zone-offset.ts";
 
 export interface GatewayOptions {
   db: Database;
@@ -31,15 +30,14 @@ export interface GatewayOptions {
   /** Not yet started: the gateway names its channel. */
   listener: Listener;
   catalog: Catalog;
-  codecs: readonly Codec[];
+  protocols: readonly ProtocolDefinition[];
   host: string;
   port: number;
   /** Ports that speak one protocol only. */
   dedicatedPorts: readonly { protocol: string; port: number }[];
-  ingest: Pick<IngestOptions, "inFlight" | "crowd" | "carrierName" | "isLocating" | "isGeocoding">;
+  /** Drained by the gateway before its connections end; who made it closes it after. */
+  ingest: Ingest;
   rules: RuleBook;
-  /** What takes part in the transactions of packets. */
-  steps: readonly BatchStep[];
   /** Who speaks to devices. */
   downlinks: readonly MakeDownlinkLane[];
   limits?: Partial<GatewayLimits>;
@@ -84,7 +82,7 @@ function onClose(this: Socket): void {
 function onError(): void {}
 
 class TcpGateway implements Gateway, ConnectionHost {
-  readonly codecs: readonly Codec[];
+  readonly protocols: readonly ProtocolDefinition[];
   readonly limits: GatewayLimits;
   readonly clock: Clock;
   readonly log: Logger;
@@ -107,28 +105,18 @@ class TcpGateway implements Gateway, ConnectionHost {
   constructor(options: GatewayOptions) {
     const { db, clock, log, metrics, listener, catalog } = options;
     this.#options = options;
-    this.codecs = options.codecs;
+    this.protocols = options.protocols;
     this.limits = { ...defaultLimits, ...options.limits };
     this.clock = clock;
     this.log = log;
-    const protocols = options.codecs.map(({ protocol }) => protocol);
-    this.metrics = makeGatewayMetrics(metrics, protocols, {
+    const slugs = options.protocols.map(({ slug }) => slug);
+    this.metrics = makeGatewayMetrics(metrics, slugs, {
       connections: () => this.#connections.size,
       devices: () => this.#byDevice.size,
       paused: () => Number(this.isFull),
     });
-    this.ingest = makeIngest({
-      ...options.ingest,
-      db,
-      clock,
-      log,
-      metrics,
-      newId: makeUuidV7Source(),
-      ranges: metricRanges(catalog),
-      rules: options.rules,
-      steps: options.steps,
-      onSettled: () => this.checkRoom(),
-    });
+    this.ingest = options.ingest;
+    this.ingest.onSettled(() => this.checkRoom());
     this.#addresses = new AddressCounts(this.limits);
     this.#unknown = new UnknownDevices(db, clock, log);
     const onOvertaken = (deviceId: string, epoch: number): void => {
@@ -176,9 +164,9 @@ class TcpGateway implements Gateway, ConnectionHost {
     await this.#sessions.start();
     this.address = await this.#listen(port, undefined);
     for (const { protocol, port: own } of dedicatedPorts) {
-      const codec = this.codecs.find((one) => one.protocol === protocol);
-      if (!codec) throw new Error(`VIGIL_GATEWAY_PORTS: there is no protocol "${protocol}"`);
-      this.ports.set(protocol, (await this.#listen(own, codec)).port);
+      const definition = this.protocols.find(({ slug }) => slug === protocol);
+      if (!definition) throw new Error(`VIGIL_GATEWAY_PORTS: there is no protocol "${protocol}"`);
+      this.ports.set(protocol, (await this.#listen(own, definition)).port);
     }
     this.#sweep = setInterval(() => {
       const nowMs = performance.now();
@@ -186,8 +174,8 @@ class TcpGateway implements Gateway, ConnectionHost {
     }, this.limits.sweepEveryMs);
   }
 
-  #listen(port: number, codec: Codec | undefined): Promise<AddressInfo> {
-    const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#accept(socket, codec));
+  #listen(port: number, protocol: ProtocolDefinition | undefined): Promise<AddressInfo> {
+    const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#accept(socket, protocol));
     this.#servers.push(server);
     return new Promise((resolve, reject) => {
       server.once("error", reject);
@@ -199,7 +187,7 @@ class TcpGateway implements Gateway, ConnectionHost {
     });
   }
 
-  #accept(socket: Socket, codec: Codec | undefined): void {
+  #accept(socket: Socket, protocol: ProtocolDefinition | undefined): void {
     const remoteAddr = socket.remoteAddress ?? "";
     if (this.#connections.size >= this.limits.connections) {
       this.metrics.closed("connection_limit");
@@ -212,7 +200,7 @@ class TcpGateway implements Gateway, ConnectionHost {
       return;
     }
     this.metrics.opened();
-    const connection = new Connection(this, socket, remoteAddr, codec);
+    const connection = new Connection(this, socket, remoteAddr, protocol);
     (socket as DeviceSocket).vigil = connection;
     this.#connections.add(connection);
     socket.on("data", onData).on("end", onEnd).on("drain", onDrain).on("close", onClose).on("error", onError);
@@ -281,7 +269,7 @@ class TcpGateway implements Gateway, ConnectionHost {
   async close(): Promise<void> {
     for (const server of this.#servers) server.close();
     for (const connection of this.#connections) connection.close("shutdown");
-    await this.ingest.close(this.limits.drainMs);
+    await this.ingest.drain(this.limits.drainMs);
     clearInterval(this.#sweep);
     const deadlineMs = performance.now() + 1000;
     while (this.#connections.size > 0 && performance.now() < deadlineMs) {
@@ -294,14 +282,4 @@ class TcpGateway implements Gateway, ConnectionHost {
       if (result.status === "rejected") this.log.warn({ err: result.reason }, "the gateway did not close cleanly");
     }
   }
-}
-
-function metricRanges(catalog: Catalog): Map<string, { min: number; max: number }> {
-  const ranges = new Map<string, { min: number; max: number }>();
-  for (const { slug } of catalog.models) {
-    for (const capability of catalog.capabilitiesOf(slug)) {
-      if (capability.kind === "telemetry") ranges.set(capability.metric_key, capability);
-    }
-  }
-  return ranges;
 }

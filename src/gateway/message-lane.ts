@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import { type Downlink, UnsupportedDownlink } from "../codecs/codec.ts";
+import { type Downlink, UnsupportedDownlink } from "../codecs/protocol-definition.ts";
 import type { TrackerMessage } from "../codecs/tracker-message.ts";
 import type { Tx } from "../db/database.ts";
 import { type MessageAnswer, messageAnswerOf } from "../ingest/message-answers.ts";

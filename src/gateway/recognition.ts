@@ -1,11 +1,14 @@
-import type { Codec } from "../codecs/codec.ts";
+import type { ProtocolDefinition } from "../codecs/protocol-definition.ts";
 
-/** The codec of the first bytes, `wait` while several are possible, or `none`. */
-export function recognize(codecs: readonly Codec[], start: Buffer): Codec | "wait" | "none" {
+/** The protocol of the first bytes, `wait` while several are possible, or `none`. */
+export function recognize(
+  protocols: readonly ProtocolDefinition[],
+  start: Buffer,
+): ProtocolDefinition | "wait" | "none" {
   let isOpen = false;
-  for (const codec of codecs) {
-    const verdict = codec.recognizes(start);
-    if (verdict === true) return codec;
+  for (const protocol of protocols) {
+    const verdict = protocol.recognizes(start);
+    if (verdict === true) return protocol;
     if (verdict === undefined) isOpen = true;
   }
   return isOpen ? "wait" : "none";

@@ -1,4 +1,12 @@
-import { type Static, type TSchema, type TUnsafe, Type } from "@sinclair/typebox";
+import {
+  type Static,
+  type TObject,
+  type TOptional,
+  type TProperties,
+  type TSchema,
+  type TUnsafe,
+  Type,
+} from "@sinclair/typebox";
 
 /**
  * Schema helpers that are exact in three places at once: the static type, the validator and serializer, and OpenAPI 3.0,
@@ -44,6 +52,19 @@ export const Uuid = Type.String({ format: "uuid" });
 
 /** Any JSON object. */
 export const FreeObject = Type.Unsafe<Record<string, unknown>>({ type: "object", additionalProperties: true });
+
+/** The body of a PATCH, from the fields of the full request: each may be left out, and then it stays as it is. */
+export function patched<T extends TProperties>(
+  name: `Patched${string}Request`,
+  fields: T,
+): TObject<{ [Field in keyof T]: TOptional<T[Field]> }> {
+  const optional = Object.entries(fields).map(([field, { default: _, ...schema }]) => [
+    field,
+    Type.Optional(schema as TSchema),
+  ]);
+  const properties: { [Field in keyof T]: TOptional<T[Field]> } = Object.fromEntries(optional);
+  return Type.Object(properties, { $id: name });
+}
 
 export const pageOf = <T extends TSchema>(item: T) =>
   Type.Object(

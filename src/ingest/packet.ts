@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { DecodedFrame } from "../codecs/codec.ts";
+import type { DecodedFrame } from "../codecs/stream-decoder.ts";
 import type { DeviceTrack } from "./device-memory.ts";
 
 /** A frame of an accepted device on its way into the database. */

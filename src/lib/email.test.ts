@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { normalizeEmail } from "./email.ts";
+import { isEmail, isInternetEmail, normalizeEmail } from "./email.ts";
 
 test("stores addresses in lower case", () => {
   expect(normalizeEmail(" Ada.Lovelace+x@Example.ORG ")).toBe("ada.lovelace+x@example.org");
@@ -9,5 +9,18 @@ test.each(["", "ada", "ada@", "@example.org", "a b@example.org", "ada@example..o
   "refuses %j",
   (text) => {
     expect(normalizeEmail(text)).toBeUndefined();
+    expect(isInternetEmail(text)).toBe(false);
   },
 );
+
+test("takes a host without a domain from operators, and not from partners", () => {
+  expect(isEmail("first.last@localhost")).toBe(true);
+  expect(isInternetEmail("first.last@localhost")).toBe(false);
+  expect(isInternetEmail("root@example.org")).toBe(true);
+});
+
+test("refuses an address of more than 254 characters", () => {
+  const domain = "@example.org";
+  expect(isEmail(`${"a".repeat(254 - domain.length)}${domain}`)).toBe(true);
+  expect(isEmail(`${"a".repeat(255 - domain.length)}${domain}`)).toBe(false);
+});

@@ -1,17 +1,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "../db/database.ts";
+import { JobLane } from "../db/job-lane.ts";
 import type { Listener } from "../db/listener.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Metrics } from "../lib/metrics.ts";
+import { nextAttemptAt, retryForADay } from "../lib/retry.ts";
 import { makeFolderCarrier } from "./folder-carrier.ts";
 import { type DeliveryOutcome, type MailCarrier, outcomeOfFailure } from "./mail-carrier.ts";
 import { type Mailbox, makeMessage, parseSender } from "./mail-message.ts";
-import { type ClaimedMail, claimMails, finishMail, giveUpMail, mailChannel, postponeMail } from "./mail-outbox.ts";
-import { nextAttemptAt } from "./mail-retry.ts";
+import { type ClaimedMail, finishMail, giveUpMail, mailChannel, mailJobs, postponeMail } from "./mail-outbox.ts";
 import { makeSmtpCarrier } from "./smtp-carrier.ts";
 
-const mostInFlight = 5;
+const maxInFlight = 5;
+const maxPerOrganization = 4;
+export const mailRetries = retryForADay(30);
 // An attempt and the writing of its result fit into the lease, so that nobody else takes the mail meanwhile.
 const leaseMs = 60_000;
 const attemptLimitMs = 45_000;
@@ -47,7 +50,7 @@ export function startMailSender(options: MailSenderOptions): MailSender {
   const carrier =
     smtpUrl === undefined
       ? makeFolderCarrier(folder)
-      : makeSmtpCarrier({ url: smtpUrl, connections: mostInFlight, limitMs: attemptLimitMs });
+      : makeSmtpCarrier({ url: smtpUrl, connections: maxInFlight, limitMs: attemptLimitMs });
   return new Sender(options, from, carrier);
 }
 
@@ -58,11 +61,7 @@ class Sender implements MailSender {
   readonly #from: Mailbox;
   readonly #carrier: MailCarrier;
   readonly #count: (outcome: "sent" | "retried" | "failed") => void;
-  readonly #polling: NodeJS.Timeout;
-  readonly #inFlight = new Set<Promise<void>>();
-  readonly #closing = new AbortController();
-  #claiming: Promise<void> | undefined;
-  #isWoken = false;
+  readonly #lane: JobLane<ClaimedMail>;
 
   constructor(
     { db, clock, log, listener, metrics, pollMs = 3000 }: MailSenderOptions,
@@ -76,62 +75,30 @@ class Sender implements MailSender {
     this.#carrier = carrier;
     const mails = metrics.counter("vigil_mails_total", "Attempts to send a mail, by outcome.");
     this.#count = (outcome) => mails.add({ outcome });
-    listener.on(mailChannel, () => this.#wake());
-    this.#polling = setInterval(() => this.#wake(), pollMs);
-    this.#wake();
+    this.#lane = new JobLane<ClaimedMail>({
+      name: "mail",
+      ...{ db, clock, log, listener, pollMs, leaseMs, maxInFlight, maxPerOrganization },
+      channel: mailChannel,
+      jobs: mailJobs,
+      run: (mail, closing) => this.#send(mail, closing),
+    });
   }
 
   async close(): Promise<void> {
-    this.#closing.abort();
-    clearInterval(this.#polling);
-    await this.#claiming;
     const grace = setTimeout(() => this.#carrier.close(), closeGraceMs);
-    await Promise.all(this.#inFlight);
+    await this.#lane.close();
     clearTimeout(grace);
     this.#carrier.close();
   }
 
-  /** One claim at a time; who wakes during one causes another. */
-  #wake(): void {
-    this.#isWoken = true;
-    this.#claiming ??= this.#claimAll()
-      .catch((error: unknown) => this.#log.warn({ err: error }, "no mails could be claimed, will be tried again"))
-      .finally(() => {
-        this.#claiming = undefined;
-        if (this.#isWoken && !this.#closing.signal.aborted && this.#inFlight.size < mostInFlight) this.#wake();
-      });
-  }
-
-  async #claimAll(): Promise<void> {
-    while (this.#isWoken && !this.#closing.signal.aborted) {
-      const limit = mostInFlight - this.#inFlight.size;
-      // Each mail that ends wakes again.
-      if (limit === 0) return;
-      this.#isWoken = false;
-      for (const mail of await claimMails(this.#db, { now: this.#clock.now(), leaseMs, limit })) this.#launch(mail);
-    }
-  }
-
-  #launch(mail: ClaimedMail): void {
-    const work = this.#send(mail)
-      .catch((error: unknown) => {
-        this.#log.error({ err: error, mail: mail.id, kind: mail.kind }, "the result of a mail could not be stored");
-      })
-      .finally(() => {
-        this.#inFlight.delete(work);
-        this.#wake();
-      });
-    this.#inFlight.add(work);
-  }
-
-  async #send(mail: ClaimedMail): Promise<void> {
+  async #send(mail: ClaimedMail, closing: AbortSignal): Promise<void> {
     const outcome = await this.#deliver(mail);
     for (const pauseMs of resultPausesMs) {
       try {
         return await this.#store(mail, outcome);
       } catch {
         // Not stored means sent twice, so a short absence of the database is waited out.
-        await sleep(pauseMs, undefined, { signal: this.#closing.signal }).catch(() => undefined);
+        await sleep(pauseMs, undefined, { signal: closing }).catch(() => undefined);
       }
     }
     await this.#store(mail, outcome);
@@ -157,7 +124,7 @@ class Sender implements MailSender {
       return;
     }
     const { error } = outcome;
-    const until = outcome.kind === "refused" ? undefined : nextAttemptAt(mail, now);
+    const until = outcome.kind === "refused" ? undefined : nextAttemptAt(mailRetries, mail, now);
     if (until) {
       await postponeMail(this.#db, mail, { until, error });
       this.#count("retried");

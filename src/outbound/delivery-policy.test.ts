@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { mostAttempts, nextState, type Outcome } from "./delivery-policy.ts";
+import { maxAttempts, nextState, type Outcome } from "./delivery-policy.ts";
 
 const now = new Date("2026-03-01T08:15:30.000Z");
 const waits = [1000, 5000, 30_000, 120_000, 600_000];
@@ -25,7 +25,7 @@ describe("the schedule", () => {
 
   it("makes more attempts only when the list is longer than five", () => {
     const seven = [10, 20, 30, 40, 50, 60, 70];
-    expect(mostAttempts(seven)).toBe(7);
+    expect(maxAttempts(seven)).toBe(7);
     expect([5, 6, 7].map((attempt) => follow(attempt, failed, seven))).toEqual([50, 60, "dead_letter"]);
   });
 

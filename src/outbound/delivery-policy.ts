@@ -1,11 +1,12 @@
+import { retryDelayMs, retryTimes } from "../lib/retry.ts";
+
 /** What came of an attempt. The error is one line for operators and holds nothing of the answer's body. */
 export type Outcome = { kind: "answered"; status: number } | { kind: "failed"; error: string; isTimeout?: true };
 
 export type Next = { kind: "delivered" } | { kind: "retry"; dueAt: Date } | { kind: "dead_letter" };
 
-const fewestAttempts = 5;
-
-export const mostAttempts = (waitsMs: readonly number[]): number => Math.max(fewestAttempts, waitsMs.length);
+/** Section 19.5: five, or as many as the list of waits is long. */
+export const maxAttempts = (waitsMs: readonly number[]): number => Math.max(5, waitsMs.length);
 
 /**
  * What follows an attempt that ended `now` (section 19.5). Wait n is the one after attempt n; a list that is too short repeats
@@ -20,8 +21,8 @@ export function nextState(
 ): Next {
   const status = outcome.kind === "answered" ? outcome.status : undefined;
   if (status !== undefined && status >= 200 && status <= 299) return { kind: "delivered" };
-  if (status === 410 || attempt >= mostAttempts(waitsMs)) return { kind: "dead_letter" };
-  const waitMs = waitsMs[Math.min(attempt, waitsMs.length) - 1] ?? 0;
+  const waitMs = status === 410 ? undefined : retryDelayMs(retryTimes(maxAttempts(waitsMs), waitsMs), attempt);
+  if (waitMs === undefined) return { kind: "dead_letter" };
   const askedMs = status === 429 || status === 503 ? retryAfterMs(retryAfter, now) : 0;
   return { kind: "retry", dueAt: new Date(now.getTime() + Math.min(Math.max(waitMs, askedMs), 2 * waitMs)) };
 }

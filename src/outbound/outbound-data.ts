@@ -1,8 +1,8 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import { FreeObject, Nullable, refTo, StringEnum, Timestamp, Uuid } from "../http/schemas.ts";
 import type { WebhookEventType } from "../outbox/webhook-event-types.ts";
+import { LocationSource } from "../resources/devices/location-source.ts";
 import { EventLocation, EventSeverity, EventTypeLabel } from "../resources/events/event-record.ts";
-import { LocationSource } from "../resources/locations/location-source.ts";
 
 /** `data` of each outbound type (section 19.3), for the description: partners generate types from it. */
 

@@ -1,113 +1,77 @@
 import type { Database } from "../db/database.ts";
+import { failureCode, JobLane } from "../db/job-lane.ts";
+import type { Listener } from "../db/listener.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
-import type { PlaceJob, PlaceKind } from "./place-job.ts";
-import { nextDueAt } from "./place-policy.ts";
+import { nextAttemptAt, retryForADay } from "../lib/retry.ts";
+import { type PlaceJob, type PlaceKind, placeChannel } from "./place-job.ts";
 import type { PlaceService } from "./place-service.ts";
-import { type Claimed, claimPlaceJobs, finishPlaceJob, postponePlaceJob } from "./place-store.ts";
+import { type Claimed, finishPlaceJob, placeJobs, postponePlaceJob } from "./place-store.ts";
 
-export const mostInFlight = 8;
-// A question (5 s) and the writing of its result fit into the lease, so that nobody else takes the job meanwhile.
+export const maxInFlight = 8;
+export const maxPerOrganization = 6;
+export const placeRetries = retryForADay(6);
+// A question takes 5 s at most.
 const leaseMs = 60_000;
 
 /** `resolved` and `unresolved`: the job is finished and gone. */
 export type LookUp = { kind: "resolved" } | { kind: "unresolved" } | { kind: "failed"; error: string };
 export type LookUpOutcome = "resolved" | "unresolved" | "retried" | "dropped";
 
+type JobOfKind<Kind extends PlaceKind> = Claimed<Extract<PlaceJob, { kind: Kind }>>;
+
 export interface PlaceLaneOptions<Kind extends PlaceKind> {
   kind: Kind;
   db: Database;
   clock: Clock;
   log: Logger;
+  /** Not started yet: the lane names its channel. */
+  listener: Listener;
+  pollMs: number;
   service: PlaceService;
-  lookUp: (job: Claimed<Extract<PlaceJob, { kind: Kind }>>) => Promise<LookUp>;
+  lookUp: (job: JobOfKind<Kind>) => Promise<LookUp>;
   count: (outcome: LookUpOutcome) => void;
 }
 
 /**
- * Works off the jobs of one service. It holds no more jobs than it asks at once: all others wait in the table, also while the
- * service is left alone. The log gets ids and codes only; errors of the database may quote a row, so their text is left out.
+ * Works off the jobs of one service, and leaves them in the table while the service is left alone. When the lane closes, whoever
+ * owns the client cuts short the jobs under way; they are due again at once. The log gets ids and codes only.
  */
-export class PlaceLane<Kind extends PlaceKind> {
-  readonly #options: PlaceLaneOptions<Kind>;
-  readonly #inFlight = new Set<Promise<void>>();
-  #claiming: Promise<void> | undefined;
-  #isWoken = false;
-  #isClosing = false;
-
-  constructor(options: PlaceLaneOptions<Kind>) {
-    this.#options = options;
-  }
-
-  /** One claim at a time; who wakes during one causes another. */
-  wake(): void {
-    this.#isWoken = true;
-    this.#claiming ??= this.#claimAll()
-      .catch((error: unknown) => {
-        const { kind, log } = this.#options;
-        log.warn({ kind, error: codeOf(error) }, "no place look-ups could be claimed, will be tried again");
-      })
-      .finally(() => {
-        this.#claiming = undefined;
-        if (this.#isWoken && !this.#isClosing) this.wake();
-      });
-  }
-
-  /** Takes no more jobs. Those under way are expected to be cut short by who owns the client; they are due again at once. */
-  async close(): Promise<void> {
-    this.#isClosing = true;
-    await this.#claiming;
-    await Promise.all(this.#inFlight);
-  }
-
-  async #claimAll(): Promise<void> {
-    const { kind, db, clock, service } = this.#options;
-    while (this.#isWoken && !this.#isClosing) {
-      this.#isWoken = false;
-      const limit = service.allowance(mostInFlight) - this.#inFlight.size;
-      // Each job that ends wakes again, and so does the next poll.
-      if (limit <= 0) return;
-      for (const job of await claimPlaceJobs(db, { kind, now: clock.now(), leaseMs, limit })) this.#launch(job);
-    }
-  }
-
-  #launch(job: Claimed<Extract<PlaceJob, { kind: Kind }>>): void {
-    const work = this.#run(job)
-      .catch((error: unknown) => {
-        const { kind, log } = this.#options;
-        log.warn({ kind, job: job.id, error: codeOf(error) }, "the result of a place look-up could not be stored");
-      })
-      .finally(() => {
-        this.#inFlight.delete(work);
-        if (!this.#isClosing) this.wake();
-      });
-    this.#inFlight.add(work);
-  }
-
-  async #run(job: Claimed<Extract<PlaceJob, { kind: Kind }>>): Promise<void> {
-    const { kind, db, clock, log, lookUp, count } = this.#options;
-    const result = await lookUp(job).catch((error: unknown) => ({ kind: "failed" as const, error: codeOf(error) }));
-    if (result.kind !== "failed") return count(result.kind);
-    const now = clock.now();
-    if (this.#isClosing) {
-      await postponePlaceJob(db, job, now);
-      return;
-    }
-    const facts = { kind, job: job.id, attempt: job.attempts, error: result.error };
-    const until = nextDueAt(job, now);
-    if (until) {
-      await postponePlaceJob(db, job, until);
-      count("retried");
-      log.debug({ ...facts, until }, "place look-up failed, will be tried again");
-    } else {
-      await finishPlaceJob(db, job);
-      count("dropped");
-      log.warn(facts, "place look-up given up");
-    }
-  }
+export function startPlaceLane<Kind extends PlaceKind>(
+  options: PlaceLaneOptions<Kind>,
+): Pick<JobLane<JobOfKind<Kind>>, "wake" | "close"> {
+  const { kind, db, clock, log, listener, pollMs, service } = options;
+  return new JobLane<JobOfKind<Kind>>({
+    name: `place ${kind}`,
+    ...{ db, clock, log, listener, pollMs, leaseMs, maxInFlight, maxPerOrganization },
+    channel: placeChannel,
+    jobs: placeJobs(kind),
+    allowance: () => service.allowance(maxInFlight),
+    run: (job, closing) => runLookUp(options, job, closing),
+  });
 }
 
-function codeOf(error: unknown): string {
-  if (!(error instanceof Error)) return "unknown";
-  return "code" in error && typeof error.code === "string" ? error.code : error.name;
+async function runLookUp<Kind extends PlaceKind>(
+  { kind, db, clock, log, lookUp, count }: PlaceLaneOptions<Kind>,
+  job: JobOfKind<Kind>,
+  closing: AbortSignal,
+): Promise<void> {
+  const result = await lookUp(job).catch((error: unknown) => ({ kind: "failed" as const, error: failureCode(error) }));
+  if (result.kind !== "failed") return count(result.kind);
+  const now = clock.now();
+  if (closing.aborted) {
+    await postponePlaceJob(db, job, now);
+    return;
+  }
+  const facts = { kind, job: job.id, attempt: job.attempts, error: result.error };
+  const until = nextAttemptAt(placeRetries, job, now);
+  if (until) {
+    await postponePlaceJob(db, job, until);
+    count("retried");
+    log.debug({ ...facts, until }, "place look-up failed, will be tried again");
+  } else {
+    await finishPlaceJob(db, job);
+    count("dropped");
+    log.warn(facts, "place look-up given up");
+  }
 }

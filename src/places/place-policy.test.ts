@@ -1,33 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  afterFailure,
-  allowance,
-  atTime,
-  type Breaker,
-  closedBreaker,
-  nextDueAt,
-  retryWaitsMs,
-} from "./place-policy.ts";
-
-const start = new Date("2026-03-01T08:00:00Z");
-const hourMs = 3_600_000;
-
-describe("the next attempt", () => {
-  it("comes after growing pauses, at most an hour", () => {
-    const waits = [1, 2, 3, 4, 5, 6, 7, 50].map(
-      (attempts) => nextDueAt({ attempts, createdAt: start }, start)!.getTime() - start.getTime(),
-    );
-    expect(waits).toEqual([...retryWaitsMs, hourMs, hourMs]);
-    expect(waits).toEqual(waits.toSorted((a, b) => a - b));
-  });
-
-  it("is none after a day, but never before a few attempts", () => {
-    const now = new Date(start.getTime() + 24 * hourMs);
-    expect(nextDueAt({ attempts: 6, createdAt: start }, now)).toBeUndefined();
-    expect(nextDueAt({ attempts: 1, createdAt: start }, now)).toBeDefined();
-    expect(nextDueAt({ attempts: 100, createdAt: start }, new Date(now.getTime() - 1))).toBeDefined();
-  });
-});
+import { afterFailure, allowance, atTime, type Breaker, closedBreaker } from "./place-policy.ts";
 
 describe("the breaker", () => {
   const failing = (breaker: Breaker, times: number, nowMs: number): Breaker =>

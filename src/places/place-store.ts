@@ -1,4 +1,6 @@
 import type { Db, Tx } from "../db/database.ts";
+import { type ClaimedRow, isHeld, type JobTable } from "../db/job-table.ts";
+import { sql } from "../db/sql.ts";
 import type { PlaceJob, PlaceKind } from "./place-job.ts";
 
 /** The durable queue of look-ups. A job is committed with the packet it comes from, and leaves with its result, in one transaction. */
@@ -15,38 +17,17 @@ export async function insertPlaceJobs(tx: Tx, jobs: readonly PlaceJob[]): Promis
     on conflict (device_id, id) do nothing`;
 }
 
-/** Attempts include this one. Their number is the proof of ownership: a later claim has a higher one. */
-export type Claimed<Job extends PlaceJob = PlaceJob> = Job & { attempts: number };
+export type Claimed<Job extends PlaceJob = PlaceJob> = Job & ClaimedRow;
 
-interface JobRow {
-  device_id: string;
-  id: string;
-  organization_id: string;
-  payload: unknown;
-  attempts: number;
-  created_at: Date;
-}
-
-/** Takes due jobs of all organizations. Those that are not finished until the lease ends are due again. */
-export async function claimPlaceJobs<Kind extends PlaceKind>(
-  db: Db,
-  { kind, now, leaseMs, limit }: { kind: Kind; now: Date; leaseMs: number; limit: number },
-): Promise<Claimed<Extract<PlaceJob, { kind: Kind }>>[]> {
-  const rows = await db.many<JobRow>`
-    with due as materialized (
-      select device_id, id from place_jobs where kind = ${kind} and due_at <= ${now}
-      order by due_at limit ${limit} for update skip locked
-    )
-    update place_jobs job set attempts = attempts + 1, due_at = ${new Date(now.getTime() + leaseMs)}
-    from due where job.device_id = due.device_id and job.id = due.id
-    returning job.device_id, job.id, organization_id, payload, attempts, created_at`;
-  return rows.map((row) => {
-    const { device_id: deviceId, id, organization_id: organizationId, payload, attempts, created_at: createdAt } = row;
-    return { deviceId, id, organizationId, kind, payload, attempts, createdAt } as Claimed<
-      Extract<PlaceJob, { kind: Kind }>
-    >;
-  });
-}
+export const placeJobs = (kind: PlaceKind): JobTable => ({
+  table: "place_jobs",
+  key: ["device_id", "id"],
+  dueAt: "due_at",
+  attempts: "attempts",
+  where: sql`job.kind = ${kind}`,
+  select: sql`job.device_id as "deviceId", job.organization_id as "organizationId", job.kind, job.payload,
+    job.created_at as "createdAt"`,
+});
 
 /** False: somebody else has finished the job, and its result must not be written again. */
 export async function finishPlaceJob(db: Db, { deviceId, id, organizationId }: PlaceJob): Promise<boolean> {
@@ -56,14 +37,8 @@ export async function finishPlaceJob(db: Db, { deviceId, id, organizationId }: P
 }
 
 /** Zero: the lease was lost, and the job belongs to another worker. */
-export const postponePlaceJob = (
-  db: Db,
-  { deviceId, id, organizationId, attempts }: Claimed,
-  until: Date,
-): Promise<number> =>
-  db.run`
-    update place_jobs set due_at = ${until}
-    where device_id = ${deviceId} and id = ${id} and organization_id = ${organizationId} and attempts = ${attempts}`;
+export const postponePlaceJob = (db: Db, job: Claimed, until: Date): Promise<number> =>
+  db.run(sql`update place_jobs job set due_at = ${until} where ${isHeld(placeJobs(job.kind), { ...job })}`);
 
 /** Jobs that were due for so long that their service cannot keep up, or is not configured any more. Returns how many. */
 export const dropOverduePlaceJobs = (

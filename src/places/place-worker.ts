@@ -9,8 +9,8 @@ import type { CarrierName } from "../resources/locations/carrier.ts";
 import { makeAddress } from "./place-address.ts";
 import { deleteOldPlaces } from "./place-cache.ts";
 import { type ClientLimits, clientLimits, makePlaceClient } from "./place-client.ts";
-import { addressJob, type PlaceKind, placeChannel } from "./place-job.ts";
-import { mostInFlight, PlaceLane } from "./place-lane.ts";
+import { addressJob, type PlaceKind } from "./place-job.ts";
+import { maxInFlight, startPlaceLane } from "./place-lane.ts";
 import { makeLocate } from "./place-locate.ts";
 import { PlaceService } from "./place-service.ts";
 import { dropOverduePlaceJobs, insertPlaceJobs, type LocatedPosition } from "./place-store.ts";
@@ -48,7 +48,7 @@ export interface PlaceWorker {
  */
 export function startPlaceWorker(options: PlaceWorkerOptions): PlaceWorker {
   const { db, clock, log, listener, metrics, carrierName, geolocateUrl, geocoderUrl } = options;
-  const client = makePlaceClient(2 * mostInFlight, options.limits ?? clientLimits);
+  const client = makePlaceClient(2 * maxInFlight, options.limits ?? clientLimits);
   const lookUps = metrics.counter("vigil_place_lookups_total", "Look-ups of positions and addresses, by outcome.");
   const requests = metrics.counter("vigil_place_requests_total", "Questions to place services, by outcome.");
   const services = new Map<PlaceKind, PlaceService>();
@@ -58,15 +58,16 @@ export function startPlaceWorker(options: PlaceWorkerOptions): PlaceWorker {
   const shared = <Kind extends PlaceKind>(kind: Kind) => {
     const service = new PlaceService({ kind, clock, log, count: (outcome) => requests.add({ kind, outcome }) });
     services.set(kind, service);
-    return { kind, db, clock, log, service, client, count: (outcome: string) => lookUps.add({ kind, outcome }) };
+    const count = (outcome: string): void => lookUps.add({ kind, outcome });
+    return { kind, db, clock, log, listener, pollMs: options.pollMs ?? 1000, service, client, count };
   };
 
-  let addresses: PlaceLane<"address"> | undefined;
+  let addresses: ReturnType<typeof startPlaceLane> | undefined;
   if (geocoderUrl !== undefined) {
     const parts = shared("address");
-    addresses = new PlaceLane({ ...parts, lookUp: makeAddress({ ...parts, url: new URL(geocoderUrl) }) });
+    addresses = startPlaceLane({ ...parts, lookUp: makeAddress({ ...parts, url: new URL(geocoderUrl) }) });
   }
-  let positions: PlaceLane<"locate"> | undefined;
+  let positions: ReturnType<typeof startPlaceLane> | undefined;
   if (geolocateUrl !== undefined) {
     const onLocated = async (tx: Tx, position: LocatedPosition): Promise<void> => {
       await options.onLocated?.(tx, position);
@@ -78,12 +79,9 @@ export function startPlaceWorker(options: PlaceWorkerOptions): PlaceWorker {
     };
     const parts = shared("locate");
     const lookUp = makeLocate({ ...parts, url: new URL(geolocateUrl), carrierName, onLocated });
-    positions = new PlaceLane({ ...parts, lookUp });
+    positions = startPlaceLane({ ...parts, lookUp });
   }
   const lanes = [positions, addresses].filter((lane) => lane !== undefined);
-  const wake = (): void => {
-    for (const lane of lanes) lane.wake();
-  };
 
   const startedAtMs = clock.nowMs();
   const stopSweeping = repeat("old place look-ups", options.sweepMs ?? hourMs, log, async () => {
@@ -99,13 +97,9 @@ export function startPlaceWorker(options: PlaceWorkerOptions): PlaceWorker {
       }
     }
   });
-  listener.on(placeChannel, wake);
-  const polling = setInterval(wake, options.pollMs ?? 1000);
-  wake();
 
   return {
     close: async () => {
-      clearInterval(polling);
       const closed = Promise.all(lanes.map((lane) => lane.close()));
       client.close();
       await Promise.all([closed, stopSweeping()]);

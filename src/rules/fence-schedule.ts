@@ -1,3 +1,5 @@
+import { makeZoneOffset } from "../lib/zone-offset.ts";
+
 /** As stored with a geofence (section 10). */
 export interface FenceSchedule {
   timezone: string;
@@ -29,7 +31,7 @@ const dayMs = 86_400_000;
 
 /** Remembers what it has learned of zones and schedules, so that a check costs less than a microsecond. */
 export function makeScheduleCheck(): ScheduleCheck {
-  const zoneOf = remembered(new Map<string, ZoneOffset>(), makeZoneOffset);
+  const zoneOf = remembered(new Map<string, (tsMs: number) => number>(), makeZoneOffset);
   const spansOf = remembered(new WeakMap<FenceSchedule, readonly Span[]>(), ({ windows }) => windows.map(toSpan));
   return (schedule, tsMs) => {
     if (schedule === null) return true;
@@ -70,43 +72,4 @@ const toSpan = ({ days, start, end }: FenceWindow): Span => ({
 function toMs(time: string): number {
   const [hours, minutes] = time.split(":");
   return Number(hours) * hourMs + Number(minutes) * minuteMs;
-}
-
-/** What a zone's clocks are ahead of UTC, in milliseconds. */
-type ZoneOffset = (tsMs: number) => number;
-
-const mostHours = 256;
-
-/** Per hour of UTC, because a look-up costs some microseconds; hours in which the clocks are moved are not remembered. */
-function makeZoneOffset(timeZone: string): ZoneOffset {
-  const format = new Intl.DateTimeFormat("en-US", {
-    timeZone,
-    calendar: "gregory",
-    numberingSystem: "latn",
-    hourCycle: "h23",
-    year: "numeric",
-    month: "numeric",
-    day: "numeric",
-    hour: "numeric",
-    minute: "numeric",
-    second: "numeric",
-  });
-  const lookUp: ZoneOffset = (tsMs) => {
-    const secondMs = Math.floor(tsMs / 1000) * 1000;
-    const part: Record<string, number> = {};
-    for (const { type, value } of format.formatToParts(secondMs)) part[type] = Number(value);
-    const { year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0 } = part;
-    return Date.UTC(year, month - 1, day, hour, minute, second) - secondMs;
-  };
-  const hours = new Map<number, number>();
-  return (tsMs) => {
-    const hour = Math.floor(tsMs / hourMs);
-    const remembered = hours.get(hour);
-    if (remembered !== undefined) return remembered;
-    const offsetMs = lookUp(hour * hourMs);
-    if (offsetMs !== lookUp((hour + 1) * hourMs)) return lookUp(tsMs);
-    if (hours.size >= mostHours) hours.clear();
-    hours.set(hour, offsetMs);
-    return offsetMs;
-  };
 }

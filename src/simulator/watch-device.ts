@@ -1,4 +1,4 @@
-import { readUtf16Hex } from "../codecs/iw/iw-text.ts";
+import { readUtf16Hex } from "../codecs/wire/utf16-text.ts";
 import {
   type AlarmKind,
   type Command,

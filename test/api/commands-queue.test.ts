@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeManualClock } from "../../src/lib/clock.ts";
 import { makeCommandSweep } from "../../src/resources/commands/command-sweep.ts";
-import { deleteDevice } from "../../src/resources/devices/device-removal.ts";
+import { removeDevice } from "../../src/resources/use-cases/device-removal.ts";
 import { cliActor, type TestApi } from "../support/api.ts";
 import { type CommandApi, commandPath, openCommandApi } from "../support/command-api.ts";
 import { auditOf } from "../support/fixtures.ts";
@@ -108,7 +108,7 @@ describe("ends without a device", () => {
       ids.push((await commands.post(uid, { command_type: type })).body.command_uuid);
     await commands.setStatus(ids[0] as string, "sent");
     const { id } = await api.db.one<{ id: string }>`select id from devices where uid = ${uid}`;
-    await api.db.transaction((tx) => deleteDevice(tx, organization.id, id, cliActor(organization.id), clock.now()));
+    await api.db.transaction((tx) => removeDevice(tx, organization.id, id, cliActor(organization.id), clock.now()));
     const rows = await api.db.many`select status, error->>'code' as code from commands where device_id = ${id}`;
     expect(rows).toEqual([
       { status: "timeout", code: "cancelled" },

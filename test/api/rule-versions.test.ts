@@ -1,20 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeManualClock } from "../../src/lib/clock.ts";
+import { listHolders, listHoldersOfDevices, listHoldersOfUsers } from "../../src/resources/assignments/holder-store.ts";
 import { type FenceRule, listFenceRules, listFenceRulesById } from "../../src/resources/geofences/fence-rules-store.ts";
 import { updateOrganization } from "../../src/resources/organizations/organization-store.ts";
-import {
-  listHolders,
-  listHoldersOfDevices,
-  listHoldersOfUsers,
-} from "../../src/resources/rule-versions/holder-store.ts";
 import {
   findRuleChanges,
   findRuleVersion,
   keptChanges,
-  listThresholdChanges,
   type RuleChange,
   touchRules,
 } from "../../src/resources/rule-versions/rule-version.ts";
+import { listThresholdChanges } from "../../src/resources/thresholds/threshold-changes.ts";
 import {
   listThresholdRules,
   listThresholdRulesById,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { iwCodec } from "../../src/codecs/iw/iw-codec.ts";
+import { iw } from "../../src/codecs/iw/protocol.ts";
 import { closeStalledRecordings } from "../../src/ingest/ecg-closing.ts";
 import { makeManualClock } from "../../src/lib/clock.ts";
 import { openTestApi, type TestApi } from "../support/api.ts";
@@ -20,7 +20,7 @@ let devices = 0;
 
 beforeAll(async () => {
   world = await openGatewayWorld(clock);
-  gateway = await world.open({ codecs: [iwCodec()] });
+  gateway = await world.open({ protocols: [iw] });
   api = await openTestApi({ url: world.url, clock });
   ({ token } = await makeIntegration(api, { id: world.organizationId, slug: "gate" }));
 });

@@ -1,11 +1,11 @@
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { deleteDevice } from "../../src/resources/devices/device-removal.ts";
 import { listUnknownDevices } from "../../src/resources/devices/unknown-device-store.ts";
+import { removeDevice } from "../../src/resources/use-cases/device-removal.ts";
 import { cliActor } from "../support/api.ts";
 import { imeis } from "../support/devices.ts";
 import { type GatewayWorld, gpsFix, openGatewayWorld, type TestGateway, vitals } from "../support/gateway.ts";
-import { testCodec } from "../support/test-codec.ts";
+import { testProtocol } from "../support/test-protocol.ts";
 
 const nextImei = imeis();
 let world: GatewayWorld;
@@ -112,7 +112,7 @@ test("refuses a device of another protocol's model, and finds one by the shorter
   const wrong = await gateway.tracker();
   wrong.write(`{"login":"${uid}"}\n`);
   await wrong.untilClosed();
-  const watches = await world.open({ codecs: [testCodec("watch")] });
+  const watches = await world.open({ protocols: [testProtocol("watch")] });
   await watches.tracker(uid);
   await watches.tracker("5420323751");
 });
@@ -206,7 +206,7 @@ test("lets a device go that is deleted", async () => {
   const { uid, id } = await device();
   const tracker = await gateway.tracker(uid);
   await world.db.transaction((tx) =>
-    deleteDevice(tx, world.organizationId, id, cliActor(world.organizationId), world.clock.now()),
+    removeDevice(tx, world.organizationId, id, cliActor(world.organizationId), world.clock.now()),
   );
   await tracker.untilClosed();
   expect(await world.db.one`select is_online from device_state where device_id = ${id}`).toEqual({ is_online: false });

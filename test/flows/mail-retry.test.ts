@@ -2,10 +2,14 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { makeManualClock } from "../../src/lib/clock.ts";
 import { newUuid } from "../../src/lib/ids.ts";
-import { retryWaitsMs } from "../../src/mail/mail-retry.ts";
+import { retryDelayMs } from "../../src/lib/retry.ts";
+import { mailRetries } from "../../src/mail/mail-sender.ts";
 import { makeSmtpCarrier } from "../../src/mail/smtp-carrier.ts";
 import { freePort, link, type MailWorld, openMailWorld, type StoredMail, start } from "../support/mail-world.ts";
 import { until } from "../support/until.ts";
+
+/** The waits after the first, second … attempt, until a mail is given up. */
+const retryWaitsMs = Array.from({ length: mailRetries.minAttempts - 1 }, (_, n) => retryDelayMs(mailRetries, n + 1)!);
 
 let world: MailWorld;
 beforeAll(async () => {

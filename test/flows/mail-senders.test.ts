@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { Database } from "../../src/db/database.ts";
+import { claimJobs } from "../../src/db/job-table.ts";
 import { makeManualClock } from "../../src/lib/clock.ts";
-import { claimMails, finishMail, postponeMail } from "../../src/mail/mail-outbox.ts";
+import { type ClaimedMail, finishMail, mailJobs, postponeMail } from "../../src/mail/mail-outbox.ts";
 import { type MailWorld, openMailWorld, start } from "../support/mail-world.ts";
 import { until } from "../support/until.ts";
 
@@ -63,12 +64,13 @@ test("waits out a short absence of the database instead of sending twice", async
 });
 
 test("a sender that lost its lease may report a success but not a failure", async () => {
-  const claim = { leaseMs: 60_000, limit: 5 };
+  const claim = { leaseMs: 60_000, limit: 5, maxPerOrganization: 5, held: new Map(), lastServed: undefined };
+  const claimAt = (now: Date): Promise<ClaimedMail[]> => claimJobs<ClaimedMail>(world.db, mailJobs, { ...claim, now });
   const id = await world.queue();
-  const [first] = await claimMails(world.db, { ...claim, now: start });
-  expect(await claimMails(world.db, { ...claim, now: new Date(start.getTime() + 59_999) })).toEqual([]);
+  const [first] = await claimAt(start);
+  expect(await claimAt(new Date(start.getTime() + 59_999))).toEqual([]);
   const later = new Date(start.getTime() + 60_000);
-  const [second] = await claimMails(world.db, { ...claim, now: later });
+  const [second] = await claimAt(later);
   expect([first?.attempts, second?.attempts]).toEqual([1, 2]);
   expect(await postponeMail(world.db, first!, { until: start, error: "late" })).toBe(0);
   expect(await finishMail(world.db, first!, later)).toBe(1);

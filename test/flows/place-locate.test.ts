@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { makeManualClock } from "../../src/lib/clock.ts";
 import { newUuid } from "../../src/lib/ids.ts";
 import { type LocateJob, locateJob } from "../../src/places/place-job.ts";
-import { retryWaitsMs } from "../../src/places/place-policy.ts";
+import { placeRetries } from "../../src/places/place-lane.ts";
 import {
   answered,
   counted,
@@ -199,7 +199,7 @@ test("answers that make no sense are failures, and are asked again", async () =>
     const [job] = await world.queue(report({ receivedAt: clock.now() }));
     await until(async () =>
       expect(await world.jobs(), name).toMatchObject([
-        { attempts: 1, due_at: new Date(clock.nowMs() + retryWaitsMs[0]!) },
+        { attempts: 1, due_at: new Date(clock.nowMs() + placeRetries.waitsMs[0]!) },
       ]),
     );
     expect(await world.locations()).toEqual([]);

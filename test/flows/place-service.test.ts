@@ -2,8 +2,7 @@ import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { makeClock, makeManualClock } from "../../src/lib/clock.ts";
 import { newUuid } from "../../src/lib/ids.ts";
-import { mostInFlight } from "../../src/places/place-lane.ts";
-import { giveUpAfterMs, retryWaitsMs } from "../../src/places/place-policy.ts";
+import { maxPerOrganization, placeRetries } from "../../src/places/place-lane.ts";
 import {
   answered,
   counted,
@@ -33,13 +32,13 @@ test("a service that is dead is left alone, and after its return everything is l
   const queued = await world.queue(...Array.from({ length: 40 }, () => report()));
   await until(() => expect(isLeftAlone(metrics, "locate")).toBe(true));
   // Every question has been answered and its job put off: a late failure would begin the pause anew.
-  const retryAt = clock.nowMs() + retryWaitsMs[0]!;
+  const retryAt = clock.nowMs() + placeRetries.waitsMs[0]!;
   await until(async () =>
     expect((await world.jobs()).filter((job) => job.due_at.getTime() === retryAt)).toHaveLength(first.questions.length),
   );
   const asked = first.questions.length;
   expect(asked).toBeGreaterThanOrEqual(5);
-  expect(asked).toBeLessThanOrEqual(5 + mostInFlight);
+  expect(asked).toBeLessThanOrEqual(5 + maxPerOrganization);
   // One question when the pause is over, and none more when it fails too.
   clock.advanceMs(5000);
   await until(() => expect(first.questions).toHaveLength(asked + 1));
@@ -90,7 +89,7 @@ test("a look-up that fails for a day is dropped and counted", async () => {
     expect(attempts).toBeLessThan(40);
     clock.advanceMs(3_600_000);
   }
-  expect(clock.nowMs() - start.getTime()).toBeGreaterThanOrEqual(giveUpAfterMs);
+  expect(clock.nowMs() - start.getTime()).toBeGreaterThanOrEqual(placeRetries.minAgeMs);
   await until(() => expect(counted(metrics, 'kind="locate",outcome="dropped"')).toBe(1));
   expect(logLines.join("")).toContain("look-up given up");
 });
@@ -124,10 +123,10 @@ test("a slow service delays nothing else", async () => {
   const urls = { geolocateUrl: slow.url, geocoderUrl: geocoder.url };
   await world.openWorker({ ...urls, clock: makeClock(), limits: { connectMs: 2000, totalMs: 600_000, bytes: 1000 } });
   await world.queue(...Array.from({ length: 2000 }, () => report()));
-  await until(() => expect(slow.held.now).toBe(mostInFlight));
+  await until(() => expect(slow.held.now).toBe(maxPerOrganization));
   await world.queue(await world.storeFix(newUuid(), start, rome));
   await until(async () => expect((await world.locations())[0]?.address).toBe("Via Roma 1"));
-  expect(slow.held).toEqual({ now: mostInFlight, most: mostInFlight });
+  expect(slow.held).toEqual({ now: maxPerOrganization, most: maxPerOrganization });
 });
 
 test("a slow service holds a bounded number of questions until it is left alone", async () => {
@@ -136,10 +135,12 @@ test("a slow service holds a bounded number of questions until it is left alone"
   const { metrics } = await world.openWorker({ geolocateUrl: slow.url, clock: makeClock(), limits });
   await world.queue(...Array.from({ length: 2000 }, () => report()));
   await until(() => expect(isLeftAlone(metrics, "locate")).toBe(true));
-  expect(slow.held.most).toBeLessThanOrEqual(mostInFlight);
+  expect(slow.held.most).toBeLessThanOrEqual(maxPerOrganization);
   await until(() => expect(slow.held.now).toBe(0));
   // All but the few that were tried were never taken out of the table.
-  expect((await world.jobs()).filter(({ attempts }) => attempts > 0).length).toBeLessThanOrEqual(2 * mostInFlight);
+  expect((await world.jobs()).filter(({ attempts }) => attempts > 0).length).toBeLessThanOrEqual(
+    2 * maxPerOrganization,
+  );
 });
 
 test("an endless answer is cut off", async () => {

@@ -3,7 +3,7 @@ import type { Database } from "../../src/db/database.ts";
 import { notify } from "../../src/db/listener.ts";
 import { makeManualClock } from "../../src/lib/clock.ts";
 import { placeChannel } from "../../src/places/place-job.ts";
-import { mostInFlight } from "../../src/places/place-lane.ts";
+import { maxPerOrganization } from "../../src/places/place-lane.ts";
 import { insertPlaceJobs } from "../../src/places/place-store.ts";
 import {
   answered,
@@ -30,7 +30,7 @@ test("close cuts off what is under way and puts it back", async () => {
   const limits = { connectMs: 2000, totalMs: 600_000, bytes: 1000 };
   const { worker } = await world.openWorker({ geolocateUrl: service.url, clock, limits });
   await world.queue(...Array.from({ length: 20 }, () => report()));
-  await until(() => expect(service.questions).toHaveLength(mostInFlight));
+  await until(() => expect(service.questions).toHaveLength(maxPerOrganization));
   await worker.close();
   const left = await world.jobs();
   expect(left).toHaveLength(20);

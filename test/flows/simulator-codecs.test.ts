@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Codec, Session } from "../../src/codecs/codec.ts";
-import { iwCodec } from "../../src/codecs/iw/iw-codec.ts";
+import { iw } from "../../src/codecs/iw/protocol.ts";
+import type { ProtocolDefinition, Session } from "../../src/codecs/protocol-definition.ts";
 import type { TrackerMessage } from "../../src/codecs/tracker-message.ts";
-import { watchCodec } from "../../src/codecs/watch/watch-codec.ts";
+import { watch } from "../../src/codecs/watch/protocol.ts";
 import type { DeviceProtocol, Packet, Snapshot } from "../../src/simulator/device-protocol.ts";
 import { makeEcg } from "../../src/simulator/ecg.ts";
 import { makeFleet, rome } from "../../src/simulator/fleet.ts";
@@ -11,6 +11,7 @@ import { momentAt } from "../../src/simulator/life.ts";
 import { sightingAt } from "../../src/simulator/sighting.ts";
 import { makeAmr } from "../../src/simulator/voice.ts";
 import { makeWatchDevice } from "../../src/simulator/watch-device.ts";
+import { decode as decodeBytes } from "../support/codec-harness.ts";
 
 const city = { ...rome, utcOffsetMinutes: 60 };
 const day = Date.parse("2026-03-02T00:00:00Z");
@@ -18,7 +19,7 @@ const times = Array.from({ length: 96 }, (_, index) => day + index * 900_000);
 
 interface Case {
   name: string;
-  codec: Codec;
+  codec: ProtocolDefinition;
   protocol: "iw" | "watch";
   device: DeviceProtocol;
   traits: Record<string, unknown>;
@@ -27,21 +28,21 @@ interface Case {
 const cases: Case[] = [
   {
     name: "iw A",
-    codec: iwCodec(),
+    codec: iw,
     protocol: "iw",
     device: makeIwDevice("A"),
     traits: { dialect: "A" },
   },
   {
     name: "iw B",
-    codec: iwCodec(),
+    codec: iw,
     protocol: "iw",
     device: makeIwDevice("B"),
     traits: { dialect: "B", text_encoding: "gb2312" },
   },
   {
     name: "watch",
-    codec: watchCodec(),
+    codec: watch,
     protocol: "watch",
     device: makeWatchDevice(),
     traits: {},
@@ -74,7 +75,7 @@ for (const { name, codec, protocol, device, traits } of cases) {
 
     /** One frame without problems, answered with what the device waits for. */
     function decode({ bytes, answer }: Packet): TrackerMessage[] {
-      const { frames, problems, rest } = codec.decode(bytes, session);
+      const { frames, problems, rest } = decodeBytes(codec, bytes, session);
       expect({ problems, rest: rest.length, frames: frames.length }).toEqual({ problems: [], rest: 0, frames: 1 });
       expect(answerKeys(frames[0]!.replies)).toEqual(answer === null ? [] : [answer]);
       return frames[0]!.messages;
@@ -85,7 +86,7 @@ for (const { name, codec, protocol, device, traits } of cases) {
     it("as a login", () => {
       const login = device.login(member, snapshotAt(day));
       expect(codec.recognizes(login.bytes)).toBe(true);
-      const decoded = codec.decode(login.bytes, { ...session, device: undefined });
+      const decoded = decodeBytes(codec, login.bytes, { ...session, device: undefined });
       expect(decoded.frames[0]?.messages.at(-1)).toEqual({ kind: "login", id: member.id });
     });
 

@@ -1,9 +1,10 @@
-import type { Codec, Decoded, DecodedFrame, DecodeProblem, Session, SessionDevice } from "../../src/codecs/codec.ts";
+import type { Piece, ProtocolDefinition, Session, SessionDevice } from "../../src/codecs/protocol-definition.ts";
+import { type DecodedFrame, type DecodeProblem, StreamDecoder } from "../../src/codecs/stream-decoder.ts";
 
 /** For the tests of codecs: plays the part of the connection, and damages what it feeds in the ways that networks do. */
 
 export interface HarnessWorld {
-  codec: Codec;
+  protocol: ProtocolDefinition;
   nowMs: number;
   /** The device of a connection that has logged in. */
   device: SessionDevice;
@@ -23,26 +24,71 @@ export function fresh(world: HarnessWorld): Session {
   return { nowMs: world.nowMs, device: undefined, memory: new Map() };
 }
 
-function endsWithLogin(decoded: Decoded): boolean {
-  return decoded.frames.at(-1)?.messages.at(-1)?.kind === "login";
-}
-
-/** Hands the pieces over as a connection does: with the rest in front, and once more after every login that it accepts. */
+/** Hands the pieces over as a connection does, and reads on after every login, which it accepts. */
 export function feed(world: HarnessWorld, session: Session, pieces: Iterable<Buffer>): Fed {
+  const decoder = new StreamDecoder(world.protocol);
   const fed: Fed = { frames: [], problems: [], rest: Buffer.alloc(0) };
   for (const piece of pieces) {
-    let bytes = fed.rest.length === 0 ? piece : Buffer.concat([fed.rest, piece]);
+    decoder.push(piece);
     for (;;) {
-      const decoded = world.codec.decode(bytes, session);
-      fed.frames.push(...decoded.frames);
-      fed.problems.push(...decoded.problems);
-      fed.rest = decoded.rest;
-      if (!endsWithLogin(decoded)) break;
+      const { frames, problems } = decoder.decode(session);
+      fed.frames.push(...frames);
+      fed.problems.push(...problems);
+      if (frames.at(-1)?.messages.at(-1)?.kind !== "login") break;
       session.device ??= world.device;
-      bytes = decoded.rest;
     }
   }
+  fed.rest = Buffer.from(decoder.pending);
   return fed;
+}
+
+/** One reading of the bytes, up to a login. */
+export function decode(protocol: ProtocolDefinition, bytes: Buffer, session: Session): Fed {
+  const decoder = new StreamDecoder(protocol);
+  decoder.push(bytes);
+  const { frames, problems } = decoder.decode(session);
+  return { frames, problems, rest: Buffer.from(decoder.pending) };
+}
+
+/** How many bytes the protocol looks at to find the pieces of a stream. Frames are not read. */
+export function bytesScanned(world: HarnessWorld, session: Session, pieces: Iterable<Buffer>): number {
+  let scanned = 0;
+  const count = (bytes: number): void => {
+    scanned += bytes;
+  };
+  const protocol: ProtocolDefinition = {
+    ...world.protocol,
+    nextPiece: (bytes, at, scannedTo, own, carried): Piece =>
+      world.protocol.nextPiece(watched(bytes, count), at, scannedTo, own, carried),
+    readFrame: () => ({ messages: [{ kind: "heartbeat" }], replies: [] }),
+  };
+  feed({ ...world, protocol }, session, pieces);
+  return scanned;
+}
+
+/** The same bytes; tells how many of them are read, by index or by a method. */
+function watched(bytes: Buffer, count: (bytes: number) => void): Buffer {
+  return new Proxy(bytes, {
+    get(target, name) {
+      if (typeof name === "string" && /^\d+$/.test(name)) count(1);
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== "function") return value;
+      if (name === "subarray") return (from?: number, to?: number) => watched(target.subarray(from, to), count);
+      return (...args: unknown[]) => {
+        const result: unknown = value.apply(target, args);
+        count(bytesRead(target, String(name), args, result));
+        return result;
+      };
+    },
+  });
+}
+
+function bytesRead(bytes: Buffer, method: string, args: readonly unknown[], result: unknown): number {
+  if (/^read/.test(method)) return 8;
+  const [start, end] = method === "toString" ? args.slice(1) : args.slice(1, 2);
+  const from = Math.min(bytes.length, typeof start === "number" ? start : 0);
+  if (method.endsWith("ndexOf") && typeof result === "number" && result >= 0) return Math.abs(result - from) + 1;
+  return Math.max(0, Math.min(bytes.length, typeof end === "number" ? end : bytes.length) - from);
 }
 
 /** What must not depend on how the bytes were cut: the frames, and why frames were skipped. Stray bytes may be told in parts. */

@@ -1,6 +1,5 @@
 import { vi } from "vitest";
-import { iwCodec } from "../../src/codecs/iw/iw-codec.ts";
-import { watchCodec } from "../../src/codecs/watch/watch-codec.ts";
+import { protocols } from "../../src/codecs/protocols.ts";
 import { maintainPartitions } from "../../src/db/partitions.ts";
 import { type Clock, makeClock } from "../../src/lib/clock.ts";
 import type { Catalog } from "../../src/resources/catalog/catalog.ts";
@@ -50,7 +49,7 @@ export async function openCommandWorld(clock: Clock = makeClock()): Promise<Comm
     openGateway: ({ ackTimeoutSeconds = 60, catalog } = {}) =>
       gateways.open({
         url: api.url,
-        codecs: [iwCodec(), watchCodec()],
+        protocols,
         services: { commandAckTimeoutSeconds: ackTimeoutSeconds },
         ...(catalog ? { catalog } : {}),
       }),

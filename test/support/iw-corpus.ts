@@ -1,4 +1,4 @@
-import type { Dialect } from "../../src/codecs/iw/iw-fields.ts";
+import type { Dialect } from "../../src/codecs/iw/fields.ts";
 import type { TrackerMessage } from "../../src/codecs/tracker-message.ts";
 import { IW_ALARMS, IW_POSITIONS } from "./iw-place-corpus.ts";
 import { answer, BLOCK, heartbeat, type Row, status, TIME_MS, vitals, voice } from "./iw-world.ts";

@@ -1,4 +1,4 @@
-import type { Dialect } from "../../src/codecs/iw/iw-fields.ts";
+import type { Dialect } from "../../src/codecs/iw/fields.ts";
 import type { TrackerMessage } from "../../src/codecs/tracker-message.ts";
 import { alarm, BLOCK, cell, fix, gps, NO_FIX, noFixStatus, type Row, status, TIME_MS, vitals } from "./iw-world.ts";
 

@@ -1,6 +1,6 @@
-import type { SessionDevice } from "../../src/codecs/codec.ts";
-import { iwCodec } from "../../src/codecs/iw/iw-codec.ts";
-import type { Dialect } from "../../src/codecs/iw/iw-fields.ts";
+import type { Dialect } from "../../src/codecs/iw/fields.ts";
+import { iw } from "../../src/codecs/iw/protocol.ts";
+import type { SessionDevice } from "../../src/codecs/protocol-definition.ts";
 import type { TrackerMessage } from "../../src/codecs/tracker-message.ts";
 import type { HarnessWorld } from "./codec-harness.ts";
 
@@ -28,7 +28,7 @@ export function iwDevice(dialect: Dialect, changes: Partial<SessionDevice> = {})
 }
 
 export function iwWorld(dialect: Dialect): HarnessWorld {
-  return { codec: iwCodec(), nowMs: NOW_MS, device: iwDevice(dialect) };
+  return { protocol: iw, nowMs: NOW_MS, device: iwDevice(dialect) };
 }
 
 export const heartbeat: TrackerMessage = { kind: "heartbeat" };

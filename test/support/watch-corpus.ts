@@ -1,9 +1,9 @@
-import { watchCodec } from "../../src/codecs/watch/watch-codec.ts";
+import { watch } from "../../src/codecs/watch/protocol.ts";
 import type { HarnessWorld } from "./codec-harness.ts";
 
 /** For tests: a connection with an invented watch, and frames of every kind it sends. */
 export const world: HarnessWorld = {
-  codec: watchCodec(),
+  protocol: watch,
   nowMs: Date.UTC(2026, 2, 1, 0, 0, 30),
   device: {
     imei: "490155500012348",

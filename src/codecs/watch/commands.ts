@@ -1,13 +1,14 @@
 import { zoneOffsetMinutes } from "../../lib/zone-offset.ts";
-import { type SessionDevice, UnsupportedDownlink } from "../codec.ts";
-import { utf16BeHex } from "../utf16-text.ts";
-import { joinContent } from "./frame.ts";
+import { type SessionDevice, UnsupportedDownlink, type WorkingMode } from "../protocol-definition.ts";
+import { utf16BeHex } from "../wire/utf16-text.ts";
+import { joinContent } from "./envelope.ts";
+import type { WatchTraits } from "./traits.ts";
 
 /** The commands of the API as contents of frames. Parameters have been checked against the catalog before. */
 export type Params = Readonly<Record<string, unknown>>;
 
 interface Context {
-  device: SessionDevice;
+  device: SessionDevice<WatchTraits>;
   nowMs: number;
 }
 
@@ -28,7 +29,7 @@ const writers: Readonly<Record<string, Writer>> = {
   locate_now: plain("CR"),
   find_device: plain("FIND"),
   send_message: (params) => [["MESSAGE", utf16BeHex(text(params, "text"))]],
-  set_working_mode: (params) => [["UPLOAD", String(modeSeconds(params))]],
+  set_working_mode: (params) => [["UPLOAD", String(secondsOf(params))]],
   set_timezone: (params, { device, nowMs }) => [["LZ", languageCode(device.locale), offsetHours(params, nowMs)]],
   restart: plain("RESET"),
   power_off: plain("POWEROFF"),
@@ -51,13 +52,15 @@ const writers: Readonly<Record<string, Writer>> = {
   ],
 };
 
-const secondsOfMode: Readonly<Record<string, number>> = { normal: 600, power_saving: 3600, emergency: 60 };
+export const modeSeconds: Readonly<Record<WorkingMode, number>> = { normal: 600, power_saving: 3600, emergency: 60 };
 
 /** There is no working mode, only the time between two reports. */
-function modeSeconds(params: Params): number {
+function secondsOf(params: Params): number {
   const mode = text(params, "mode");
-  return mode === "custom" ? number(params, "interval_seconds") : (secondsOfMode[mode] ?? unreadable("mode"));
+  return mode === "custom" ? number(params, "interval_seconds") : isMode(mode) ? modeSeconds[mode] : unreadable("mode");
 }
+
+const isMode = (mode: string): mode is WorkingMode => Object.hasOwn(modeSeconds, mode);
 
 /** Only the codes that are known from devices; 0 is the maker's default. */
 const languageCodes: Readonly<Record<string, string>> = { es: "4", de: "5" };

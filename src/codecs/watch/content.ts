@@ -1,4 +1,4 @@
-import { unescapeBytes } from "./frame.ts";
+import { unescapeBytes } from "./envelope.ts";
 
 const COMMA = 0x2c;
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { fresh, loggedIn } from "../../../test/support/codec-harness.ts";
+import { decode, fresh, loggedIn } from "../../../test/support/codec-harness.ts";
 import { frameOf, world } from "../../../test/support/watch-corpus.ts";
 import catalog from "../../resources/catalog/data/watch.json" with { type: "json" };
-import { type Downlink, type Session, UnsupportedDownlink } from "../codec.ts";
-import { unescapeBytes } from "./frame.ts";
+import { type Downlink, type Session, UnsupportedDownlink } from "../protocol-definition.ts";
+import { unescapeBytes } from "./envelope.ts";
 
 const sent = (downlink: Downlink, session: Session = loggedIn(world)): string[] =>
-  world.codec.encode(downlink, session).map((frame) => frame.toString("latin1"));
+  world.protocol.encode(downlink, session).map((frame) => frame.toString("latin1"));
 const command = (type: string, params: Record<string, unknown> = {}): Downlink => ({
   kind: "command",
   type,
@@ -76,7 +76,7 @@ describe("commands", () => {
 
   it("awaits the word of each frame, in upper case", () => {
     const words = (downlink: Downlink) =>
-      world.codec.encode(downlink, loggedIn(world)).map((frame) => world.codec.answerTo?.(frame));
+      world.protocol.encode(downlink, loggedIn(world)).map((frame) => world.protocol.answerTo?.(frame));
     expect(words(command("test_heart_rate"))).toEqual([{ word: "HRTSTART" }]);
     expect(words(command("set_contacts", { contacts: contacts(7) }))).toEqual([{ word: "PHB" }, { word: "PHB2" }]);
     expect(words(command("send_message", { text: "[x,]*" }))).toEqual([{ word: "MESSAGE" }]);
@@ -133,7 +133,7 @@ describe("texts and recordings", () => {
       "[3G*5550001234*0010*TK,#!AMR\n}\x02}\x04}\x03\xff]",
     ]);
     const every = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
-    const frame = world.codec.encode(voice(every), loggedIn(world))[0] as Buffer;
+    const frame = world.protocol.encode(voice(every), loggedIn(world))[0] as Buffer;
     expect(unescapeBytes(frame.subarray("[3G*5550001234*0108*TK,".length, -1))).toEqual(every);
   });
 
@@ -149,7 +149,7 @@ describe("texts and recordings", () => {
 describe("the envelope of a downlink", () => {
   it("has the maker and the kind of header the device uses", () => {
     const session = loggedIn(world);
-    world.codec.decode(frameOf("LK", "[ZJ*5550001234*0034*"), session);
+    decode(world.protocol, frameOf("LK", "[ZJ*5550001234*0034*"), session);
     expect(sent(command("locate_now"), session)).toEqual(["[ZJ*5550001234*0001*0002*CR]"]);
   });
 

@@ -1,22 +1,23 @@
-import { type Downlink, type Session, UnsupportedDownlink } from "../codec.ts";
-import { utf16BeHex } from "../utf16-text.ts";
+import { type Downlink, type SessionDevice, UnsupportedDownlink } from "../protocol-definition.ts";
+import { utf16BeHex } from "../wire/utf16-text.ts";
 import { commandContents } from "./commands.ts";
-import { joinContent, longestContent, writeFrame } from "./frame.ts";
+import { joinContent, maxContentBytes, writeFrame } from "./envelope.ts";
+import type { WatchSession, WatchTraits } from "./traits.ts";
 
 /** There are no serials: the device answers with the word, so one command of a kind can wait at a time. */
-export function encodeDownlink(downlink: Downlink, session: Session): Buffer[] {
+export function encodeDownlink(downlink: Downlink, session: WatchSession): Buffer[] {
   const { device } = session;
   if (device === undefined) throw new UnsupportedDownlink("nobody has logged in");
   const maker = session.memory.get("maker") ?? "3G";
   // Makers that count their own frames want a counter in ours, and accept a constant one.
   const index = session.memory.has("index") ? "0001" : undefined;
   return contentsOf(downlink, device, session.nowMs).map((content) => {
-    if (content.length > longestContent) throw new UnsupportedDownlink("longer than a frame of the watch can be");
+    if (content.length > maxContentBytes) throw new UnsupportedDownlink("longer than a frame of the watch can be");
     return writeFrame({ maker, id: device.id, index, content });
   });
 }
 
-function contentsOf(downlink: Downlink, device: NonNullable<Session["device"]>, nowMs: number): Buffer[] {
+function contentsOf(downlink: Downlink, device: SessionDevice<WatchTraits>, nowMs: number): Buffer[] {
   switch (downlink.kind) {
     case "command":
       return commandContents(downlink.type, downlink.params, { device, nowMs });

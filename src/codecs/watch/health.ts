@@ -1,5 +1,5 @@
 import type { Vitals } from "../tracker-message.ts";
-import { readVital } from "../wire-number.ts";
+import { readVital } from "../wire/numbers.ts";
 import { numberExtra } from "./position.ts";
 
 /** Readings of the health words. They carry no time. Undefined: the frame has no reading, so it only echoes a request. */

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { CommandAnswer, Vitals, VoicePart } from "../tracker-message.ts";
-import { readWholeNumber } from "../wire-number.ts";
+import { readWholeNumber } from "../wire/numbers.ts";
 import { fieldsAndBytes, keptText } from "./content.ts";
-import { unescapeBytes } from "./frame.ts";
+import { unescapeBytes } from "./envelope.ts";
 
 /** `TK,<recording>`, or the device's word on a recording of ours: `TK,1` has it, `TK,0` has not. */
 export function readVoice(word: string, body: Buffer | undefined): VoicePart | CommandAnswer {
@@ -17,7 +17,7 @@ export function readVoice(word: string, body: Buffer | undefined): VoicePart | C
   return { kind: "voice_part", deviceTimeMs: null, transfer, total: 1, sequence: 1, bytes };
 }
 
-const mostVoiceParts = 1000;
+const maxVoiceParts = 1000;
 
 /** `JXTK,0,<name>,<part>,<parts>,<bytes>`. */
 export function readVoiceChunk(body: Buffer | undefined): VoicePart | undefined {
@@ -26,7 +26,7 @@ export function readVoiceChunk(body: Buffer | undefined): VoicePart | undefined 
   const total = readWholeNumber(chunk?.fields[3]);
   const transfer = keptText(chunk?.fields[1] ?? "").slice(0, 100);
   if (chunk === undefined || sequence === null || total === null || transfer === "") return undefined;
-  if (sequence < 1 || sequence > total || total > mostVoiceParts) return undefined;
+  if (sequence < 1 || sequence > total || total > maxVoiceParts) return undefined;
   return { kind: "voice_part", deviceTimeMs: null, transfer, total, sequence, bytes: chunk.bytes };
 }
 

@@ -1,5 +1,5 @@
 import type { AccessPoint, CellTower, Fix } from "../tracker-message.ts";
-import { readNumber, readWholeNumber } from "../wire-number.ts";
+import { readNumber, readWholeNumber } from "../wire/numbers.ts";
 
 /** The networks around, from the tail of a position: cells, access points, and the accuracy of the GPS fix behind them. */
 export interface Networks {

@@ -1,6 +1,8 @@
 import type { Alarm, AlarmType, Fix, GpsPosition, Vitals } from "../tracker-message.ts";
-import { readNumber, readWholeNumber } from "../wire-number.ts";
+import { readHeading } from "../wire/coordinates.ts";
+import { readNumber, readWholeNumber } from "../wire/numbers.ts";
 import { readNetworks } from "./networks.ts";
+import type { WatchTraits } from "./traits.ts";
 
 /** Positions (UD, WT) and alarms (AL) share one row of fields; each is missing on some unit. */
 export interface Position {
@@ -67,7 +69,7 @@ function readGps(fields: readonly string[], accuracyM: number | null): GpsPositi
     lng,
     altitudeM: altitudeM === -1 ? null : altitudeM,
     speedKmh: atLeastZero(readNumber(fields[7])),
-    heading: readHeading(fields[8]),
+    heading: readHeading(readNumber(fields[8])),
     accuracyM,
     satellites: atLeastZero(readWholeNumber(fields[10])),
   };
@@ -79,11 +81,6 @@ const atLeastZero = (number: number | null): number | null => (number === null |
 function readCoordinate(degrees: string | undefined, hemisphere: string | undefined, negative: "S" | "W") {
   const number = readNumber(degrees);
   return number === null || hemisphere?.trim().toUpperCase() !== negative ? number : -Math.abs(number) + 0;
-}
-
-function readHeading(field: string | undefined): number | null {
-  const degrees = readNumber(field);
-  return degrees === null || degrees < 0 || degrees > 360 ? null : Math.round(degrees) % 360;
 }
 
 function gsmLevel(percent: number | null): number | null {
@@ -101,11 +98,7 @@ const alarmBits: readonly (readonly [bit: number, type: AlarmType])[] = [
 ];
 
 /** One alarm for each bit of the high half; the code is the number of the bit, or the whole status when none is known. */
-export function readAlarms(
-  status: string,
-  deviceTimeMs: number | null,
-  traits: Readonly<Record<string, unknown>>,
-): Alarm[] {
+export function readAlarms(status: string, deviceTimeMs: number | null, traits: Partial<WatchTraits>): Alarm[] {
   const bits = /^[\da-f]{1,8}$/i.test(status) ? Number.parseInt(status, 16) : 0;
   // Makers disagree on bit 22: a fall, or an abnormal heart rate, for which there is no type.
   const bit22: AlarmType = traits.alarm_bit_22 === "heart_rate" ? "custom" : "fall";

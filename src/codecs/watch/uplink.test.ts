@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { loggedIn } from "../../../test/support/codec-harness.ts";
+import { decode, loggedIn } from "../../../test/support/codec-harness.ts";
 import { frameOf, world } from "../../../test/support/watch-corpus.ts";
 import type { Alarm, CellTower, Fix, TrackerMessage, Vitals } from "../tracker-message.ts";
 
 /** The messages and replies of one frame with this content. */
 function told(content: string | Buffer, traits: Record<string, unknown> = world.device.traits) {
   const session = { ...loggedIn(world), device: { ...world.device, traits } };
-  const { frames, problems, rest } = world.codec.decode(frameOf(content), session);
+  const { frames, problems, rest } = decode(world.protocol, frameOf(content), session);
   expect(rest).toHaveLength(0);
   expect(frames.length + problems.length).toBe(1);
   const replies = frames.flatMap((frame) => frame.replies.map((reply) => reply.toString("latin1")));

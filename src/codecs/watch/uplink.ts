@@ -1,17 +1,47 @@
-import type { SessionDevice } from "../codec.ts";
+import { MalformedFrame } from "../malformed-frame.ts";
+import type { FrameContent, SessionDevice } from "../protocol-definition.ts";
 import type { DeviceInfo, TrackerMessage } from "../tracker-message.ts";
-import { readNumber } from "../wire-number.ts";
-import { type Content, keptText, textFields } from "./content.ts";
+import { readNumber } from "../wire/numbers.ts";
+import { readEcho } from "./answers.ts";
+import { type Content, keptText, readContent, textFields } from "./content.ts";
+import { type Frame, readEnvelope, writeFrame } from "./envelope.ts";
 import { readHealth } from "./health.ts";
 import { readPicture, readVoice, readVoiceChunk } from "./media.ts";
 import { numberExtra, readAlarms, readPosition } from "./position.ts";
+import type { WatchSession, WatchTraits } from "./traits.ts";
 
 /** What a frame says, and the content of the answer the device waits for. */
-export type Uplink = { messages: TrackerMessage[]; answer?: string } | { problem: string };
+interface Uplink {
+  messages: TrackerMessage[];
+  answer?: string;
+}
+
+export function readFrame(raw: Buffer, session: WatchSession): FrameContent {
+  const frame = readEnvelope(raw);
+  if (frame === undefined) throw new MalformedFrame("frame that cannot be read");
+  const { device } = session;
+  if (device === undefined) {
+    remember(session, frame);
+    return { messages: [{ kind: "login", id: frame.id }], replies: [], isReadAgain: true };
+  }
+  if (frame.id !== device.id) throw new MalformedFrame("another id on this connection");
+  const content = readContent(frame.content);
+  if (content === undefined) throw new MalformedFrame("content that cannot be read");
+  const { messages, answer } = readUplink(content, device);
+  remember(session, frame);
+  const replies = answer === undefined ? [] : [writeFrame({ ...frame, content: Buffer.from(answer, "latin1") })];
+  return { messages, replies };
+}
+
+/** Downlinks begin like the frames of the device. */
+function remember(session: WatchSession, { maker, index }: Frame): void {
+  session.memory.set("maker", maker);
+  if (index !== undefined) session.memory.set("index", index);
+}
 
 const signOfLife: TrackerMessage = { kind: "heartbeat" };
 
-export function readUplink({ word, body }: Content, device: SessionDevice): Uplink {
+function readUplink({ word, body }: Content, device: SessionDevice<WatchTraits>): Uplink {
   const name = word.toUpperCase();
   switch (name) {
     case "LK":
@@ -28,9 +58,8 @@ export function readUplink({ word, body }: Content, device: SessionDevice): Upli
     }
     case "JXTK": {
       const part = readVoiceChunk(body);
-      return part === undefined
-        ? { problem: "voice part that cannot be read" }
-        : { messages: [part], answer: "JXTKR,1" };
+      if (part === undefined) throw new MalformedFrame("voice part that cannot be read");
+      return { messages: [part], answer: "JXTKR,1" };
     }
     case "IMG":
       return { messages: [readPicture(body) ?? signOfLife] };
@@ -39,7 +68,7 @@ export function readUplink({ word, body }: Content, device: SessionDevice): Upli
   if (name === "AL" || (name.startsWith("AL") && fields.length > 0)) return readAlarm(name, fields, device);
   if (name.startsWith("UD") || name.startsWith("WT")) {
     const position = readPosition(fields, name.startsWith("UD2"));
-    if (position === undefined) return { problem: "position without coordinates" };
+    if (position === undefined) throw new MalformedFrame("position without coordinates");
     return { messages: [position.fix, position.vitals] };
   }
   const reading = readHealth(name, fields);
@@ -59,7 +88,7 @@ function readKeepAlive(fields: readonly string[]): TrackerMessage {
 }
 
 /** An alarm is never refused for the sake of its position. */
-function readAlarm(name: string, fields: readonly string[], device: SessionDevice): Uplink {
+function readAlarm(name: string, fields: readonly string[], device: SessionDevice<WatchTraits>): Uplink {
   const position = readPosition(fields, false);
   const alarms = readAlarms(position?.status || name, position?.fix.deviceTimeMs ?? null, device.traits);
   return { messages: [...(position ? [position.fix, position.vitals] : []), ...alarms], answer: "AL" };
@@ -79,18 +108,4 @@ function readInfo(name: string, fields: readonly string[]): DeviceInfo | undefin
     ...(imsi !== undefined && /^\d{14,15}$/.test(imsi) ? { imsi } : {}),
   };
   return Object.keys(info).length > 1 ? info : undefined;
-}
-
-/** Words of ours that the device repeats when it has understood; some repeat the values too. */
-const commandWords: ReadonlySet<string> = new Set(
-  (
-    "CR RG MESSAGE UPLOAD LZ RESET POWEROFF FACTORY HRTSTART BODYTEMP2 BTEMP2 OXYGEN SOS SOS1 SOS2 SOS3 SOSSMS PHB PHB2 " +
-    "CENTER FIND CALL MONITOR LOWBAT REMOVE PEDO WALKTIME SLEEPTIME SILENCETIME REMIND FLOWER FALLDOWN FALLDET IP VERNO TS " +
-    "LKSET HEALTHAUTOSET PROFILE RCAPTURE"
-  ).split(" "),
-);
-
-function readEcho(name: string, fields: readonly string[]): TrackerMessage | undefined {
-  if (!commandWords.has(name)) return undefined;
-  return { kind: "command_answer", word: name, serial: null, isAccepted: null, fields: fields.map(keptText) };
 }

@@ -1,11 +1,11 @@
 import type { Db } from "../../db/database.ts";
-import { type FenceRule, listFenceRules, listFenceRulesById } from "../../resources/geofences/fence-rules-store.ts";
 import {
   type Holder,
   listHolders,
   listHoldersOfDevices,
   listHoldersOfUsers,
-} from "../../resources/rule-versions/holder-store.ts";
+} from "../../resources/assignments/holder-store.ts";
+import { type FenceRule, listFenceRules, listFenceRulesById } from "../../resources/geofences/fence-rules-store.ts";
 import { findRuleVersion, type RuleChange } from "../../resources/rule-versions/rule-version.ts";
 import {
   listThresholdRules,

@@ -1,5 +1,5 @@
 import type { Db } from "../../db/database.ts";
-import { listThresholdChanges } from "../../resources/rule-versions/rule-version.ts";
+import { listThresholdChanges } from "../../resources/thresholds/threshold-changes.ts";
 import type { PastChange } from "../../rules/threshold-history.ts";
 import type { DeviceTrack } from "../device-memory.ts";
 import type { OrganizationRules } from "./organization-rules.ts";

@@ -1,4 +1,5 @@
 import type { Db, Tx } from "../../db/database.ts";
+import { table } from "../../db/rows.ts";
 import { type Sql, sql } from "../../db/sql.ts";
 import { assignmentExists, assignmentNotFound, notFound, ownerExists, userNotFound } from "../../lib/errors.ts";
 import { newUuid } from "../../lib/ids.ts";
@@ -15,6 +16,7 @@ import {
   assignmentRoles,
   assignmentTables,
 } from "./assignment-record.ts";
+import type { FormerHold } from "./holder-store.ts";
 
 /**
  * Who holds which device. Every new assignment is made under the lock of its device, so that "one active owner" and "one
@@ -78,6 +80,14 @@ export interface NewAssignment {
   source: AssignmentSource;
 }
 
+interface AssignmentTable
+  extends Pick<AssignmentRow, "id" | "user_id" | "role" | "is_active" | "source" | "assigned_at"> {
+  organization_id: string;
+  device_id: string;
+  search: string;
+}
+const assignments = table<AssignmentTable>("assignments");
+
 /** Needs the lock of the device, and that the user has no active assignment of it. */
 export async function createAssignment(
   tx: Tx,
@@ -87,10 +97,18 @@ export async function createAssignment(
   now: Date,
 ): Promise<AssignmentRow> {
   const id = newUuid();
-  await tx.run`
-    insert into assignments (id, organization_id, device_id, user_id, role, is_active, source, search, assigned_at)
-    values (${id}, ${organizationId}, ${device.id}, ${member.user_id}, ${assignmentRoles[role]}, true, ${source},
-      ${searchText([member.email, device.uid])}, ${now})`;
+  const row = assignments.insert({
+    id,
+    organization_id: organizationId,
+    device_id: device.id,
+    user_id: member.user_id,
+    role: assignmentRoles[role],
+    is_active: true,
+    source,
+    search: searchText([member.email, device.uid]),
+    assigned_at: now,
+  });
+  await tx.run(row);
   await recordAudit(tx, actor, now, {
     action: "created",
     model: "assignment",
@@ -126,7 +144,7 @@ export async function assignUser(
   if (input.role === "owner" && (await hasActiveOwner(tx, organizationId, deviceId))) throw ownerExists();
   const { role, source } = input;
   const assignment = await createAssignment(tx, organizationId, { device, member, role, source }, actor, now);
-  const before = { userId: input.userId, isHolder: false };
+  const before: FormerHold = { userId: input.userId, isHolder: false };
   await touchRules(tx, organizationId, { kind: "device", id: deviceId, before });
   return assignment;
 }
@@ -156,7 +174,7 @@ export async function unassignUser(
   if (!closed) throw assignmentNotFound();
   const assignment = await getAssignment(tx, organizationId, closed.id);
   if (isHolder(closed)) {
-    const before = { userId: target.userId, isHolder: true };
+    const before: FormerHold = { userId: target.userId, isHolder: true };
     await touchRules(tx, organizationId, { kind: "device", id: closed.device_id, before });
   }
   return assignment;

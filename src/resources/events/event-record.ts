@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { sql } from "../../db/sql.ts";
 import { FreeObject, Nullable, refTo, StringEnum, Timestamp, Uuid } from "../../http/schemas.ts";
-import { LocationSource } from "../locations/location-source.ts";
+import { LocationSource } from "../devices/location-source.ts";
 import { type EventTypeName, eventTypes, type Severity, severities } from "./event-types.ts";
 
 export const eventTypeNames = Object.keys(eventTypes) as EventTypeName[];

@@ -4,8 +4,8 @@ import type { Principal } from "../../http/principal.ts";
 import { notFound } from "../../lib/errors.ts";
 import type { Actor } from "../../oauth/actor.ts";
 import { isAtLeast } from "../../oauth/roles.ts";
+import { refuseViewer } from "../assignments/operable-device.ts";
 import { changesBetween, recordAudit } from "../audit/audit-store.ts";
-import { refuseViewer } from "../devices/operable-device.ts";
 import {
   type EventDetailRow,
   eventDetailColumns,

@@ -1,16 +1,14 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { Nullable, refTo } from "../../http/schemas.ts";
+import { Nullable, patched, refTo } from "../../http/schemas.ts";
 import { messageKeyword } from "../../http/validation.ts";
 import { type FieldErrors, validationError } from "../../lib/errors.ts";
+import { pick } from "../../lib/pick.ts";
 import { GeofenceScheduleRequest, readSchedule } from "./fence-schedule.ts";
-import { Center, type FenceFields, FenceScope, FenceType } from "./geofence-record.ts";
+import { Center, type FenceFields, FenceScope, FenceType, verbatimFields } from "./geofence-record.ts";
 
 const longestDwellSeconds = 86_400;
 const largestRadiusM = 50_000;
 
-const name = { minLength: 1, maxLength: 100 };
-const description = { maxLength: 500 };
-const radius = { exclusiveMinimum: 0, maximum: largestRadiusM, description: "Metres." };
 const dwell = Type.Integer({
   minimum: 1,
   maximum: longestDwellSeconds,
@@ -20,11 +18,11 @@ const schedule = { ...GeofenceScheduleRequest, description: "When events are mad
 
 /** Writable fields, all of them: POST and PUT. What is left out has its default. */
 const fullFields = {
-  name: Type.String(name),
-  description: Type.Optional(Type.String({ ...description, default: "" })),
+  name: Type.String({ minLength: 1, maxLength: 100 }),
+  description: Type.Optional(Type.String({ maxLength: 500, default: "" })),
   fence_type: Type.Optional(refTo(FenceType)),
   center: refTo(Center),
-  radius: Type.Number(radius),
+  radius: Type.Number({ minimum: 1, maximum: largestRadiusM, description: "Metres." }),
   trigger_on_enter: Type.Optional(Type.Boolean({ default: true })),
   trigger_on_exit: Type.Optional(Type.Boolean({ default: true })),
   trigger_on_dwell: Type.Optional(Type.Boolean({ default: false })),
@@ -53,22 +51,7 @@ export type GeofenceRequest = Static<typeof GeofenceRequest>;
 
 export const GeofenceUpdateRequest = Type.Object(fullFields, { $id: "GeofenceUpdateRequest" });
 
-export const PatchedGeofenceRequest = Type.Object(
-  {
-    name: Type.Optional(Type.String(name)),
-    description: Type.Optional(Type.String(description)),
-    fence_type: Type.Optional(refTo(FenceType)),
-    center: Type.Optional(refTo(Center)),
-    radius: Type.Optional(Type.Number(radius)),
-    trigger_on_enter: Type.Optional(Type.Boolean()),
-    trigger_on_exit: Type.Optional(Type.Boolean()),
-    trigger_on_dwell: Type.Optional(Type.Boolean()),
-    dwell_threshold_seconds: Type.Optional(Nullable(dwell)),
-    schedule: Type.Optional(Nullable(schedule)),
-    is_active: Type.Optional(Type.Boolean()),
-  },
-  { $id: "PatchedGeofenceRequest" },
-);
+export const PatchedGeofenceRequest = patched("PatchedGeofenceRequest", fullFields);
 export type PatchedGeofenceRequest = Static<typeof PatchedGeofenceRequest>;
 
 export const GeofenceLinkRequest = Type.Object(
@@ -78,24 +61,13 @@ export const GeofenceLinkRequest = Type.Object(
 
 export type GivenFields = Partial<FenceFields>;
 
-const unread = [
-  "name",
-  "description",
-  "trigger_on_enter",
-  "trigger_on_exit",
-  "trigger_on_dwell",
-  "dwell_threshold_seconds",
-  "is_active",
-] as const;
-
 /** The fields a body speaks of; after POST and PUT, whose schemas fill in defaults, all of them. */
 export function readFields(
   body: PatchedGeofenceRequest,
   organizationTimezone: string,
   errors: FieldErrors,
 ): GivenFields {
-  const given: GivenFields = {};
-  for (const field of unread) if (body[field] !== undefined) Object.assign(given, { [field]: body[field] });
+  const given: GivenFields = pick(body, verbatimFields);
   if (body.center) Object.assign(given, { lat: body.center.lat, lng: body.center.lng });
   if (body.radius !== undefined) given.radius_m = body.radius;
   if (body.schedule !== undefined) {

@@ -1,6 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { columnsOf } from "../../db/rows.ts";
 import { sql } from "../../db/sql.ts";
 import { Nullable, refTo, StringEnum, Timestamp, Uuid } from "../../http/schemas.ts";
+import { pick } from "../../lib/pick.ts";
 import { GeofenceSchedule, toSchedule } from "./fence-schedule.ts";
 
 /** `group` is a word of the API that no fence has: it is refused on every way in. */
@@ -64,19 +66,23 @@ export const GeofenceDetail = Type.Object(
 );
 export type GeofenceDetail = Static<typeof GeofenceDetail>;
 
+/** Fields that a caller writes and that are stored as they are. */
+export const verbatimFields = [
+  "name",
+  "description",
+  "trigger_on_enter",
+  "trigger_on_exit",
+  "trigger_on_dwell",
+  "dwell_threshold_seconds",
+  "is_active",
+] as const;
+
 /** What a caller can write, in its stored form. */
-export interface FenceFields {
-  name: string;
-  description: string;
+export interface FenceFields extends Pick<Geofence, (typeof verbatimFields)[number]> {
   lat: number;
   lng: number;
   radius_m: number;
-  trigger_on_enter: boolean;
-  trigger_on_exit: boolean;
-  trigger_on_dwell: boolean;
-  dwell_threshold_seconds: number | null;
   schedule: GeofenceSchedule | null;
-  is_active: boolean;
 }
 
 /** A row as lists read it. */
@@ -94,24 +100,20 @@ export interface FenceDetailRow extends FenceRow {
   schedule: GeofenceSchedule | null;
 }
 
-export const fenceColumns = sql`g.id, g.organization_id, g.name, g.description, g.lat, g.lng, g.radius_m, g.trigger_on_enter,
-  g.trigger_on_exit, g.trigger_on_dwell, g.dwell_threshold_seconds, g.is_active, g.scope, g.user_id, g.shape_revision,
-  g.created_at, g.updated_at`;
+export const fenceColumns = sql`${columnsOf("g", verbatimFields)}, g.id, g.organization_id, g.lat, g.lng, g.radius_m,
+  g.scope, g.user_id, g.shape_revision, g.created_at, g.updated_at`;
 export const fenceDetailColumns = sql`${fenceColumns}, g.schedule`;
 export const fenceTables = sql`geofences g`;
 
+export const fieldsOf = (row: FenceDetailRow): FenceFields =>
+  pick(row, [...verbatimFields, "lat", "lng", "radius_m", "schedule"]);
+
 const commonOf = (row: FenceRow) => ({
+  ...pick(row, verbatimFields),
   id: row.id,
-  name: row.name,
-  description: row.description,
   fence_type: "circle" as const,
   center: { lat: row.lat, lng: row.lng },
   radius: row.radius_m,
-  trigger_on_enter: row.trigger_on_enter,
-  trigger_on_exit: row.trigger_on_exit,
-  trigger_on_dwell: row.trigger_on_dwell,
-  dwell_threshold_seconds: row.dwell_threshold_seconds,
-  is_active: row.is_active,
   scope: row.scope,
   group_id: null,
   user_id: row.user_id,

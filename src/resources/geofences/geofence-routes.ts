@@ -1,9 +1,10 @@
 import { Type } from "@sinclair/typebox";
 import type { Db } from "../../db/database.ts";
+import { type CallOf, collection } from "../../http/collection.ts";
 import type { Principal } from "../../http/principal.ts";
 import { refuseReadOnly } from "../../http/read-only.ts";
-import { created, type LoadContext, noContent, ok, type Route, type RouteContext, route } from "../../http/route.ts";
-import { pageOf, refTo } from "../../http/schemas.ts";
+import { noContent, ok, type Route } from "../../http/route.ts";
+import { refTo } from "../../http/schemas.ts";
 import { type FieldErrors, featureNotEnabled } from "../../lib/errors.ts";
 import {
   checkDwell,
@@ -37,27 +38,27 @@ const GeofenceLinkResult = Type.Object(
   { $id: "GeofenceLinkResult" },
 );
 
-type NoQuery = Readonly<Record<never, never>>;
-type WriteContext<Body> = RouteContext<Body, NoQuery, NoQuery, FenceDetailRow>;
-
 const createdFields = ["id", "group_id", "user_id", "devices", "created_at"];
 const fixedFields = [...createdFields, "scope", "group", "user"];
 
-const reads = { tag: "Geofences", partners: ["geofences:read"], people: "VIEWER" } as const;
-const writes = { tag: "Geofences", partners: ["geofences:write"], people: "ADMIN" } as const;
-const one = {
-  params: { id: "uuid" },
-  load: ({ db, principal, params }: LoadContext<NoQuery, NoQuery>): Promise<FenceDetailRow> =>
-    getVisibleFence(db, principal, params.id as string),
-} as const;
+const fences = collection({
+  path: "/api/v1/geofences/",
+  operations: "geofences",
+  tag: "Geofences",
+  reads: { partners: ["geofences:read"], people: "VIEWER" },
+  writes: { partners: ["geofences:write"], people: "ADMIN" },
+  params: { id: "uuid", device_uid: "imei" },
+  key: "id",
+  load: ({ db, principal, params }) => getVisibleFence(db, principal, params.id as string),
+});
 
 const writerOf = ({ organizationId, actor, now }: FenceWriter): FenceWriter => ({ organizationId, actor, now });
 
 const detailOf = async (db: Db, principal: Principal, row: FenceDetailRow): Promise<GeofenceDetail> =>
   toGeofenceDetail(row, await listLinkedDevices(db, principal, row));
 
-async function create(context: RouteContext<GeofenceRequest, NoQuery, NoQuery, undefined>) {
-  const { body, principal, transaction, link } = context;
+async function create(context: CallOf<GeofenceRequest, unknown>): Promise<GeofenceDetail> {
+  const { body, principal, transaction } = context;
   const { scope = "device" } = body;
   const errors: FieldErrors = {};
   const fields = readFields(body, principal.organization.timezone, errors) as FenceFields;
@@ -71,10 +72,10 @@ async function create(context: RouteContext<GeofenceRequest, NoQuery, NoQuery, u
     throw featureNotEnabled("geofence_scoping");
   }
   const row = await transaction((tx) => createFence(tx, writerOf(context), fields, { scope, user_id }));
-  return created(toGeofenceDetail(row, []), { Location: link(`/api/v1/geofences/${row.id}/`) });
+  return toGeofenceDetail(row, []);
 }
 
-async function update(context: WriteContext<PatchedGeofenceRequest>) {
+async function update(context: CallOf<PatchedGeofenceRequest, FenceDetailRow>): Promise<GeofenceDetail> {
   const { body, object, principal, transaction } = context;
   const errors: FieldErrors = {};
   const given = readFields(body, principal.organization.timezone, errors);
@@ -87,104 +88,61 @@ async function update(context: WriteContext<PatchedGeofenceRequest>) {
         refuseReadOnly(body, fixedFields, [{ ...record, user: record.user_id, group: null }]);
       },
     });
-    return ok(await detailOf(tx, principal, after));
+    return detailOf(tx, principal, after);
   });
 }
 
 export const geofenceRoutes = (): Route[] => [
-  route({
-    ...reads,
-    method: "GET",
-    path: "/api/v1/geofences/",
-    operationId: "geofences_list",
+  fences.list({
     summary: "Geofences of the organization",
     list: geofenceList,
-    responses: { 200: refTo(pageOf(Geofence)) },
-    handle: async ({ db, principal, list, page }) => page(await listGeofences(db, principal, list()), (item) => item),
+    item: Geofence,
+    rows: ({ db, principal, list }) => listGeofences(db, principal, list()),
+    toItem: (fence) => fence,
   }),
-  route({
-    ...writes,
-    method: "POST",
-    path: "/api/v1/geofences/",
-    operationId: "geofences_create",
+  fences.create({
     summary: "Create a geofence",
     description:
       "A fence of scope `device` applies to the devices linked to it, one of scope `user` to the devices that the user holds as owner or assigned, one of scope `org` to all devices.",
-    isIdempotent: true,
-    body: refTo(GeofenceRequest),
-    responses: { 201: refTo(GeofenceDetail) },
+    body: GeofenceRequest,
+    item: GeofenceDetail,
     handle: create,
   }),
-  route({
-    ...reads,
-    ...one,
-    method: "GET",
-    path: "/api/v1/geofences/:id/",
-    operationId: "geofences_retrieve",
+  fences.retrieve({
     summary: "One geofence with its schedule and devices",
-    responses: { 200: refTo(GeofenceDetail) },
-    handle: async ({ db, principal, object }) => ok(await detailOf(db, principal, object)),
+    item: GeofenceDetail,
+    handle: ({ db, principal, object }) => detailOf(db, principal, object),
   }),
-  route({
-    ...writes,
-    ...one,
-    method: "PUT",
-    path: "/api/v1/geofences/:id/",
-    operationId: "geofences_update",
+  fences.update({
     summary: "Update a geofence in full",
     description: "Optional fields that are left out return to their defaults. Scope, user and devices stay.",
-    body: refTo(GeofenceUpdateRequest),
-    responses: { 200: refTo(GeofenceDetail) },
+    body: GeofenceUpdateRequest,
+    item: GeofenceDetail,
     handle: update,
   }),
-  route({
-    ...writes,
-    ...one,
-    method: "PATCH",
-    path: "/api/v1/geofences/:id/",
-    operationId: "geofences_partial_update",
+  fences.partialUpdate({
     summary: "Update some fields of a geofence",
-    body: refTo(PatchedGeofenceRequest),
-    responses: { 200: refTo(GeofenceDetail) },
+    body: PatchedGeofenceRequest,
+    item: GeofenceDetail,
     handle: update,
   }),
-  route({
-    ...writes,
-    ...one,
-    method: "DELETE",
-    path: "/api/v1/geofences/:id/",
-    operationId: "geofences_destroy",
+  fences.destroy({
     summary: "Delete a geofence",
     description: "Its events stay.",
-    responses: { 204: null },
-    handle: async (context) => {
-      await context.transaction((tx) => deleteFence(tx, writerOf(context), context.object.id));
-      return noContent();
-    },
+    handle: (context) => context.transaction((tx) => deleteFence(tx, writerOf(context), context.object.id)),
   }),
-  route({
-    ...writes,
-    ...one,
-    method: "POST",
-    path: "/api/v1/geofences/:id/devices/",
-    operationId: "geofences_devices_create",
+  fences.post(":id/devices/", {
     summary: "Link devices to a geofence of scope device",
     isIdempotent: true,
-    body: refTo(GeofenceLinkRequest),
+    body: GeofenceLinkRequest,
     responses: { 200: refTo(GeofenceLinkResult) },
     handle: async (context) => {
       const { body, object, transaction } = context;
       return ok(await transaction((tx) => linkDevices(tx, writerOf(context), object.id, body.device_uids)));
     },
   }),
-  route({
-    ...writes,
-    ...one,
-    method: "DELETE",
-    path: "/api/v1/geofences/:id/devices/:device_uid/",
-    operationId: "geofences_devices_destroy",
+  fences.delete(":id/devices/:device_uid/", {
     summary: "Unlink a device",
-    params: { id: "uuid", device_uid: "imei" },
     responses: { 204: null },
     handle: async (context) => {
       const { object, params, transaction } = context;

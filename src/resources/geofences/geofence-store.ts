@@ -1,4 +1,5 @@
 import type { Db, Tx } from "../../db/database.ts";
+import { table } from "../../db/rows.ts";
 import { allOf, type Sql, sql } from "../../db/sql.ts";
 import type { Principal } from "../../http/principal.ts";
 import { notFound } from "../../lib/errors.ts";
@@ -71,8 +72,12 @@ export async function lockFence(tx: Tx, organizationId: string, id: string): Pro
   return row;
 }
 
+interface FenceTable extends FenceFields, Omit<FenceRow, keyof FenceFields> {
+  search: string;
+}
+const fences = table<FenceTable>("geofences", "g");
+
 const searchOf = ({ name, description }: FenceFields): string => searchText([name, description]);
-const jsonOrNull = (value: object | null): string | null => value && JSON.stringify(value);
 
 export const insertFence = (
   tx: Tx,
@@ -80,16 +85,20 @@ export const insertFence = (
   fields: FenceFields,
   target: Pick<FenceRow, "scope" | "user_id">,
   now: Date,
-): Promise<FenceDetailRow> =>
-  tx.one<FenceDetailRow>(sql`
-    insert into geofences as g (id, organization_id, name, description, lat, lng, radius_m, trigger_on_enter,
-      trigger_on_exit, trigger_on_dwell, dwell_threshold_seconds, schedule, is_active, scope, user_id, shape_revision,
-      search, created_at, updated_at)
-    values (${newUuid()}, ${organizationId}, ${fields.name}, ${fields.description}, ${fields.lat}, ${fields.lng},
-      ${fields.radius_m}, ${fields.trigger_on_enter}, ${fields.trigger_on_exit}, ${fields.trigger_on_dwell},
-      ${fields.dwell_threshold_seconds}, ${jsonOrNull(fields.schedule)}, ${fields.is_active}, ${target.scope},
-      ${target.user_id}, 1, ${searchOf(fields)}, ${now}, ${now})
-    returning ${fenceDetailColumns}`);
+): Promise<FenceDetailRow> => {
+  const row = fences.insert({
+    ...fields,
+    id: newUuid(),
+    organization_id: organizationId,
+    scope: target.scope,
+    user_id: target.user_id,
+    shape_revision: 1,
+    search: searchOf(fields),
+    created_at: now,
+    updated_at: now,
+  });
+  return tx.one<FenceDetailRow>(sql`${row} returning ${fenceDetailColumns}`);
+};
 
 /** Takes the fence as it was locked. */
 export const storeFence = (
@@ -98,13 +107,10 @@ export const storeFence = (
   fields: FenceFields,
   shapeRevision: number,
   now: Date,
-): Promise<FenceDetailRow> =>
-  tx.one<FenceDetailRow>(sql`
-    update geofences g set name = ${fields.name}, description = ${fields.description}, lat = ${fields.lat},
-      lng = ${fields.lng}, radius_m = ${fields.radius_m}, trigger_on_enter = ${fields.trigger_on_enter},
-      trigger_on_exit = ${fields.trigger_on_exit}, trigger_on_dwell = ${fields.trigger_on_dwell},
-      dwell_threshold_seconds = ${fields.dwell_threshold_seconds}, schedule = ${jsonOrNull(fields.schedule)},
-      is_active = ${fields.is_active}, shape_revision = ${shapeRevision}, search = ${searchOf(fields)},
-      updated_at = ${now}
+): Promise<FenceDetailRow> => {
+  const values = { ...fields, shape_revision: shapeRevision, search: searchOf(fields), updated_at: now };
+  return tx.one<FenceDetailRow>(sql`
+    update geofences g set ${fences.assign(values)}
     where g.organization_id = ${before.organization_id} and g.id = ${before.id}
     returning ${fenceDetailColumns}`);
+};

@@ -1,12 +1,19 @@
 import type { Tx } from "../../db/database.ts";
 import { type FieldErrors, validationError } from "../../lib/errors.ts";
+import { pick } from "../../lib/pick.ts";
 import type { Actor } from "../../oauth/actor.ts";
 import { holdOpenMember } from "../assignments/assignment-store.ts";
 import { changesBetween, recordAudit } from "../audit/audit-store.ts";
 import { touchRules } from "../rule-versions/rule-version.ts";
-import { toSchedule } from "./fence-schedule.ts";
 import { checkDwell, type GivenFields, throwErrors } from "./geofence-fields.ts";
-import type { FenceDetailRow, FenceFields, FenceRow } from "./geofence-record.ts";
+import {
+  type FenceDetailRow,
+  type FenceFields,
+  type FenceRow,
+  fieldsOf,
+  GeofenceDetail,
+  toGeofenceDetail,
+} from "./geofence-record.ts";
 import { insertFence, linkedUids, lockFence, storeFence } from "./geofence-store.ts";
 
 export interface FenceWriter {
@@ -56,7 +63,7 @@ export async function updateFence(
   const changes = changesBetween(auditView(before), auditView(wanted));
   if (Object.keys(changes).length === 0) return before;
   const isShapedAnew = "center" in changes || "radius" in changes || (wanted.is_active && !before.is_active);
-  const after = await storeFence(tx, before, wanted, before.shape_revision + (isShapedAnew ? 1 : 0), now);
+  const after = await storeFence(tx, before, fieldsOf(wanted), before.shape_revision + (isShapedAnew ? 1 : 0), now);
   await recordAudit(tx, actor, now, { action: "updated", ...auditedFence(after), changes });
   await touchRules(tx, organizationId, { kind: "geofence", id });
   return after;
@@ -80,19 +87,13 @@ export async function deleteFence(tx: Tx, { organizationId, actor, now }: FenceW
 export const auditedFence = ({ id, name }: FenceRow) =>
   ({ model: "geofence", objectPk: id, objectRepr: name }) as const;
 
-/** By the names of the API. */
+const unaudited: readonly string[] = ["id", "group_id", "user_id", "devices", "created_at", "updated_at"];
+const auditedFields = (Object.keys(GeofenceDetail.properties) as (keyof GeofenceDetail)[]).filter(
+  (field) => !unaudited.includes(field),
+);
+
+/** By the names of the API, and in its order. */
 const auditView = (fence: FenceDetailRow): Record<string, unknown> => ({
-  name: fence.name,
-  description: fence.description,
-  fence_type: "circle",
-  center: { lat: fence.lat, lng: fence.lng },
-  radius: fence.radius_m,
-  trigger_on_enter: fence.trigger_on_enter,
-  trigger_on_exit: fence.trigger_on_exit,
-  trigger_on_dwell: fence.trigger_on_dwell,
-  dwell_threshold_seconds: fence.dwell_threshold_seconds,
-  schedule: fence.schedule && toSchedule(fence.schedule),
-  is_active: fence.is_active,
-  scope: fence.scope,
+  ...pick(toGeofenceDetail(fence, []), auditedFields),
   user: fence.user_id,
 });

@@ -1,5 +1,5 @@
 import type { IsoTime } from "../../lib/iso-time.ts";
-import type { locationSources } from "./location-source.ts";
+import type { locationSources } from "../devices/location-source.ts";
 
 type Source = (typeof locationSources)[number];
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Nullable, refTo, StringEnum, Timestamp, Uuid } from "../../http/schemas.ts";
-import { LocationSource } from "./location-source.ts";
+import { LocationSource } from "../devices/location-source.ts";
 
 const InvalidReason = StringEnum("LocationInvalidReasonEnum", [
   "zero_coordinates",

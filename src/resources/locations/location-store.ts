@@ -3,9 +3,9 @@ import { allOf, sql } from "../../db/sql.ts";
 import type { ListPage } from "../../http/list-results.ts";
 import { defineList, type ListQuery } from "../../http/lists.ts";
 import { booleanParam, choicesParam } from "../../http/query-params.ts";
+import { locationSources } from "../devices/location-source.ts";
 import { type HistoryOwner, historyPage, ownedBy, readOutward, timeFilters } from "./history-page.ts";
 import type { LocationRow } from "./location-record.ts";
-import { locationSources } from "./location-source.ts";
 import type { TrackPoint, Window } from "./segments.ts";
 
 export const locationList = defineList({

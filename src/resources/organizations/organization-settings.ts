@@ -1,3 +1,5 @@
+import { isZoneName } from "../../lib/zone-offset.ts";
+
 /** Feature flags that an organization can have; `messaging` is an opt-in of each integration and not one of them. */
 export const organizationFeatures = ["geofence_scoping", "managed_onboarding"] as const;
 export type OrganizationFeature = (typeof organizationFeatures)[number];
@@ -23,14 +25,10 @@ export function parseLocale(text: string): Locale | undefined {
 
 /** The IANA name in its usual spelling, or undefined. Offsets like +01:00 are refused: they know no summer time. */
 export function parseTimezone(text: string): string | undefined {
-  if (!/^[a-z]/i.test(text)) return undefined;
-  try {
-    const { timeZone } = new Intl.DateTimeFormat("en", { timeZone: text }).resolvedOptions();
-    // An alias resolves to another name (Asia/Kolkata to Asia/Calcutta): then what was asked for is kept.
-    return timeZone.toLowerCase() === text.toLowerCase() ? timeZone : text;
-  } catch {
-    return undefined;
-  }
+  if (!isZoneName(text)) return undefined;
+  const { timeZone } = new Intl.DateTimeFormat("en", { timeZone: text }).resolvedOptions();
+  // An alias resolves to another name (Asia/Kolkata to Asia/Calcutta): then what was asked for is kept.
+  return timeZone.toLowerCase() === text.toLowerCase() ? timeZone : text;
 }
 
 const longestSlug = 50;

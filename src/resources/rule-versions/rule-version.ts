@@ -1,6 +1,5 @@
 import type { Db, Tx } from "../../db/database.ts";
 import { notify } from "../../db/listener.ts";
-import type { ThresholdRule } from "../thresholds/threshold-rules-store.ts";
 
 /** Hears the id of an organization in which other rules may apply to some device than before. */
 export const rulesChannel = "vigil_rules";
@@ -14,9 +13,9 @@ export interface RuleChange {
   id: string;
 }
 
-/** How it was before: an active threshold or none, and whether a user held the device. */
+/** With how it was before, written and read back by the noun that changed; null where there was nothing. */
 export interface LoggedChange extends RuleChange {
-  before?: ThresholdRule | { userId: string; isHolder: boolean } | null;
+  before?: object | null;
 }
 
 /** Changes that are kept per organization; who is further behind reads all rules again. */
@@ -81,21 +80,3 @@ export async function findRuleChanges(
   if (version - sinceVersion > keptChanges) return undefined;
   return { version, changes: rows.flatMap(({ kind, id }) => (kind === null || id === null ? [] : [{ kind, id }])) };
 }
-
-/** What was changed of thresholds and holders, and how it was before. */
-export type ThresholdChange =
-  | { kind: "threshold"; version: number; id: string; before: ThresholdRule | null }
-  | { kind: "device"; version: number; id: string; before: { userId: string; isHolder: boolean } | null };
-
-/** After one version and up to another, the newest first. */
-export const listThresholdChanges = (
-  db: Db,
-  organizationId: string,
-  sinceVersion: number,
-  upToVersion: number,
-): Promise<ThresholdChange[]> =>
-  db.many<ThresholdChange>`
-    select version, kind, object_id as id, before from rule_changes
-    where organization_id = ${organizationId} and version > ${sinceVersion} and version <= ${upToVersion}
-      and kind in ('threshold', 'device')
-    order by version desc`;

@@ -1,10 +1,11 @@
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import { Nullable, refTo } from "../../http/schemas.ts";
+import { type Static, Type } from "@sinclair/typebox";
+import { Nullable, patched, refTo } from "../../http/schemas.ts";
 import { messageKeyword } from "../../http/validation.ts";
 import { type FieldErrors, validationError } from "../../lib/errors.ts";
+import { pick } from "../../lib/pick.ts";
 import { MetricKey } from "../catalog/catalog-schemas.ts";
 import { overrideModes, parseLabel, thresholdScopes, thresholdSeverities } from "./threshold-labels.ts";
-import type { ThresholdRow } from "./threshold-record.ts";
+import { type ThresholdRow, verbatimFields } from "./threshold-record.ts";
 
 const longestSeconds = 86_400;
 
@@ -19,19 +20,18 @@ const labelled = (labels: Readonly<Record<string, number>>, more: object = {}) =
 };
 
 const seconds = { minimum: 0, maximum: longestSeconds };
-const bound = Nullable(Type.Number());
-const device = Nullable(Type.String({ description: "IMEI or id of the device; only of scope Device." }));
-const user = Nullable(Type.String({ format: "uuid", description: "Only of scope User." }));
-const withDefault = <T extends TSchema>(schema: T, value: unknown): T => ({ ...schema, default: value });
+const bound = Nullable(Type.Number({ default: null }));
+const device = Type.String({ description: "IMEI or id of the device; only of scope Device.", default: null });
+const user = Type.String({ format: "uuid", description: "Only of scope User.", default: null });
 
 export const AlertThresholdRequest = Type.Object(
   {
     scope: labelled(thresholdScopes),
-    user: Type.Optional(withDefault(user, null)),
-    device: Type.Optional(withDefault(device, null)),
+    user: Type.Optional(Nullable(user)),
+    device: Type.Optional(Nullable(device)),
     metric_key: refTo(MetricKey),
-    low: Type.Optional(withDefault(bound, null)),
-    high: Type.Optional(withDefault(bound, null)),
+    low: Type.Optional(bound),
+    high: Type.Optional(bound),
     severity: Type.Optional(labelled(thresholdSeverities, { default: "Warning" })),
     override_mode: Type.Optional(labelled(overrideModes, { default: "Replace" })),
     is_active: Type.Optional(Type.Boolean({ default: true })),
@@ -42,68 +42,28 @@ export const AlertThresholdRequest = Type.Object(
   { $id: "AlertThresholdRequest" },
 );
 
-export const PatchedAlertThresholdRequest = Type.Object(
-  {
-    scope: Type.Optional(labelled(thresholdScopes)),
-    user: Type.Optional(user),
-    device: Type.Optional(device),
-    metric_key: Type.Optional(refTo(MetricKey)),
-    low: Type.Optional(bound),
-    high: Type.Optional(bound),
-    severity: Type.Optional(labelled(thresholdSeverities)),
-    override_mode: Type.Optional(labelled(overrideModes)),
-    is_active: Type.Optional(Type.Boolean()),
-    min_duration_seconds: Type.Optional(Type.Integer(seconds)),
-    clear_margin: Type.Optional(Type.Number({ minimum: 0 })),
-    cooldown_seconds: Type.Optional(Type.Integer(seconds)),
-  },
-  { $id: "PatchedAlertThresholdRequest" },
-);
+export const PatchedAlertThresholdRequest = patched("PatchedAlertThresholdRequest", AlertThresholdRequest.properties);
 export type PatchedAlertThresholdRequest = Static<typeof PatchedAlertThresholdRequest>;
 
-type Stored = Pick<
-  ThresholdRow,
-  | "scope"
-  | "metric_key"
-  | "low"
-  | "high"
-  | "severity"
-  | "override_mode"
-  | "is_active"
-  | "min_duration_seconds"
-  | "clear_margin"
-  | "cooldown_seconds"
->;
-
-/** What a caller can write, in its stored form; `user` and `device` as they were given. */
-export interface ThresholdFields extends Stored {
-  user: string | null;
-  device: string | null;
-}
-export type GivenFields = Partial<ThresholdFields>;
-
-const unread = [
-  "user",
-  "device",
-  "metric_key",
-  "low",
-  "high",
-  "is_active",
-  "min_duration_seconds",
-  "clear_margin",
-  "cooldown_seconds",
-] as const;
 const enumerations = {
   scope: thresholdScopes,
   severity: thresholdSeverities,
   override_mode: overrideModes,
 } as const;
 
+type Verbatim = (typeof verbatimFields)[number];
+
+/** What a caller can write, in its stored form; `user` and `device` as they were given. */
+export interface ThresholdFields extends Pick<ThresholdRow, Verbatim | keyof typeof enumerations> {
+  user: string | null;
+  device: string | null;
+}
+export type GivenFields = Partial<ThresholdFields>;
+
 /** The fields a body speaks of; after POST, whose schema fills in defaults, all of them. */
 export function readFields(body: PatchedAlertThresholdRequest): GivenFields {
   const errors: FieldErrors = {};
-  const given: GivenFields = {};
-  for (const field of unread) if (body[field] !== undefined) Object.assign(given, { [field]: body[field] });
+  const given: GivenFields = pick(body, [...verbatimFields, "user", "device"]);
   for (const [field, labels] of Object.entries(enumerations)) {
     const value = body[field as keyof typeof enumerations];
     if (value === undefined) continue;

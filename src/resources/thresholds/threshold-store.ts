@@ -1,5 +1,6 @@
 import type { Db, Tx } from "../../db/database.ts";
 import { violatedConstraint } from "../../db/failures.ts";
+import { table } from "../../db/rows.ts";
 import { allOf, type Sql, sql } from "../../db/sql.ts";
 import type { Principal } from "../../http/principal.ts";
 import { notFound, validationError } from "../../lib/errors.ts";
@@ -47,6 +48,11 @@ export async function lockThreshold(tx: Tx, organizationId: string, id: string):
 /** What a write stores. */
 export type ThresholdValues = Omit<ThresholdRow, "id" | "organization_id" | "device_uid" | "created_at" | "updated_at">;
 
+interface ThresholdTable extends Omit<ThresholdRow, "device_uid"> {
+  revision: number;
+}
+const thresholds = table<ThresholdTable>("alert_thresholds", "t");
+
 const targetTaken = () =>
   validationError({ non_field_errors: ["A threshold for this metric and scope already exists."] });
 
@@ -57,15 +63,15 @@ export async function insertThreshold(
   values: ThresholdValues,
   now: Date,
 ): Promise<ThresholdRow> {
-  const row = await tx.maybeOne<ThresholdRow>(sql`
-    insert into alert_thresholds as t (id, organization_id, scope, user_id, device_id, metric_key, low, high, severity,
-      override_mode, is_active, min_duration_seconds, clear_margin, cooldown_seconds, revision, created_at, updated_at)
-    values (${newUuid()}, ${organizationId}, ${values.scope}, ${values.user_id}, ${values.device_id},
-      ${values.metric_key}, ${values.low}, ${values.high}, ${values.severity}, ${values.override_mode},
-      ${values.is_active}, ${values.min_duration_seconds}, ${values.clear_margin}, ${values.cooldown_seconds}, 1,
-      ${now}, ${now})
-    on conflict do nothing
-    returning ${thresholdColumns}`);
+  const insert = thresholds.insert({
+    ...values,
+    id: newUuid(),
+    organization_id: organizationId,
+    revision: 1,
+    created_at: now,
+    updated_at: now,
+  });
+  const row = await tx.maybeOne<ThresholdRow>(sql`${insert} on conflict do nothing returning ${thresholdColumns}`);
   if (!row) throw targetTaken();
   return row;
 }
@@ -79,11 +85,8 @@ export async function storeThreshold(
 ): Promise<ThresholdRow> {
   try {
     return await tx.one<ThresholdRow>(sql`
-      update alert_thresholds t set scope = ${values.scope}, user_id = ${values.user_id}, device_id = ${values.device_id},
-        metric_key = ${values.metric_key}, low = ${values.low}, high = ${values.high}, severity = ${values.severity},
-        override_mode = ${values.override_mode}, is_active = ${values.is_active},
-        min_duration_seconds = ${values.min_duration_seconds}, clear_margin = ${values.clear_margin},
-        cooldown_seconds = ${values.cooldown_seconds}, revision = revision + 1, updated_at = ${now}
+      update alert_thresholds t
+      set ${thresholds.assign({ ...values, revision: sql`revision + 1`, updated_at: now })}
       where t.organization_id = ${before.organization_id} and t.id = ${before.id}
       returning ${thresholdColumns}`);
   } catch (error) {

@@ -1,10 +1,11 @@
 import type { Tx } from "../../db/database.ts";
 import { validationError } from "../../lib/errors.ts";
+import { pick } from "../../lib/pick.ts";
 import type { Actor } from "../../oauth/actor.ts";
 import { changesBetween, recordAudit } from "../audit/audit-store.ts";
 import { touchRules } from "../rule-versions/rule-version.ts";
 import { type GivenFields, ruleErrors, type ThresholdFields } from "./threshold-fields.ts";
-import { type ThresholdRow, toThreshold } from "./threshold-record.ts";
+import { AlertThreshold, type ThresholdRow, toThreshold, verbatimFields } from "./threshold-record.ts";
 import { listThresholdRulesById } from "./threshold-rules-store.ts";
 import { insertThreshold, lockThreshold, storeThreshold, type ThresholdValues } from "./threshold-store.ts";
 import { resolveTarget } from "./threshold-target.ts";
@@ -88,21 +89,8 @@ async function valuesOf(
 ): Promise<ThresholdValues> {
   const errors = ruleErrors(fields);
   if (Object.keys(errors).length > 0) throw validationError(errors);
-  const { scope, metric_key, low, high, severity, override_mode, is_active } = fields;
-  const { min_duration_seconds, clear_margin, cooldown_seconds } = fields;
-  return {
-    ...(await resolveTarget(tx, organizationId, fields, before)),
-    scope,
-    metric_key,
-    low,
-    high,
-    severity,
-    override_mode,
-    is_active,
-    min_duration_seconds,
-    clear_margin,
-    cooldown_seconds,
-  };
+  const target = await resolveTarget(tx, organizationId, fields, before);
+  return { ...pick(fields, [...verbatimFields, "scope", "severity", "override_mode"]), ...target };
 }
 
 const auditedThreshold = (row: ThresholdRow) => {
@@ -110,7 +98,10 @@ const auditedThreshold = (row: ThresholdRow) => {
   return { model: "alertthreshold", objectPk: row.id, objectRepr: `${metric_key} (${scope})` } as const;
 };
 
-const auditView = (row: ThresholdRow): Record<string, unknown> => {
-  const { id: _id, scope_value: _value, created_at: _created, updated_at: _updated, ...fields } = toThreshold(row);
-  return fields;
-};
+const unaudited: readonly string[] = ["id", "scope_value", "created_at", "updated_at"];
+const auditedFields = (Object.keys(AlertThreshold.properties) as (keyof AlertThreshold)[]).filter(
+  (field) => !unaudited.includes(field),
+);
+
+/** By the names of the API, and in its order. */
+const auditView = (row: ThresholdRow): Record<string, unknown> => pick(toThreshold(row), auditedFields);

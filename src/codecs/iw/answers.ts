@@ -1,0 +1,62 @@
+import type { AwaitedAnswer } from "../protocol-definition.ts";
+import type { CommandAnswer } from "../tracker-message.ts";
+import type { IwFrame, IwSession } from "./fields.ts";
+
+/** Codes of commands beyond 11 to 40. From the device they are always answers. */
+const COMMAND_CODES = new Set(
+  "46 76 77 84 85 86 87 88 89 93 96 XL XY XZ XT JZ OX TE MC PH TF SM WL".split(" ").map((code) => `AP${code}`),
+);
+
+const SERIAL = /^\d{6}$/;
+
+/**
+ * A frame that answers one of our commands must never be answered, or both sides go on forever: its first field is a serial
+ * that waits, or six digits are all it says, or its code is that of a command.
+ */
+export function isAnswer({ code, body, fields }: IwFrame, session: IwSession): boolean {
+  const number = /^AP(\d{2})$/.test(code) ? Number(code.slice(2)) : 0;
+  return (
+    (number >= 11 && number <= 40) ||
+    COMMAND_CODES.has(code) ||
+    SERIAL.test(body.trim()) ||
+    session.device?.outstandingSerials.has(fields[0]?.trim() ?? "") === true
+  );
+}
+
+/** Enough to be taken for an answer when the code is none that we know. */
+export function startsWithSerial({ fields }: IwFrame): boolean {
+  return SERIAL.test(fields[0]?.trim() ?? "");
+}
+
+/** BP and AP of one code belong together; of those we send only BP33 is answered with the value it set. */
+export function answerTo(frame: Buffer): AwaitedAnswer | undefined {
+  const [, code, mode] = /^(?:IW|TRV)BP(\w\w)(?:,\d*,\d*,(\d)#)?/.exec(frame.toString("latin1", 0, 64)) ?? [];
+  if (code === undefined) return undefined;
+  return code === "33" && mode !== undefined ? { word: "AP33", echo: mode } : { word: `AP${code}` };
+}
+
+/** `fields` are those behind the serial: the echo of AP33; total, sequence and result of a voice part in AP28. */
+export function readAnswer({ code, fields }: IwFrame): CommandAnswer {
+  const all = fields.map((field) => field.trim());
+  if (code === "AP28" && all.length >= 5) {
+    const [, serial, ...rest] = all;
+    return {
+      kind: "command_answer",
+      word: code,
+      serial: serial || null,
+      isAccepted: rest[2] === "1",
+      fields: rest,
+    };
+  }
+  const [first = "", ...rest] = all;
+  const hasSerial = /^\d{1,10}$/.test(first);
+  // A mode is a number: firmware that pads it means the same one.
+  if (code === "AP33" && /^0+\d/.test(rest[0] ?? "")) rest[0] = String(Number(rest[0]));
+  return {
+    kind: "command_answer",
+    word: code,
+    serial: hasSerial ? first : null,
+    isAccepted: null,
+    fields: hasSerial ? rest : all.filter((field) => field !== ""),
+  };
+}

@@ -1,0 +1,72 @@
+import { MalformedFrame } from "../malformed-frame.ts";
+import type { Session } from "../protocol-definition.ts";
+import type { Heartbeat, MetricKey, TrackerMessage, Vitals } from "../tracker-message.ts";
+import type { IwTraits } from "./traits.ts";
+
+export type IwSession = Session<IwTraits>;
+
+export interface IwFrame {
+  /** `IW` or `TRV`. */
+  prefix: string;
+  /** Four characters: `AP01`. */
+  code: string;
+  /** Behind the code and its comma. */
+  body: string;
+  fields: string[];
+}
+
+export type Dialect = IwTraits["dialect"];
+
+export function dialectOf(session: IwSession): Dialect {
+  return session.device?.traits.dialect ?? "A";
+}
+
+/** Undefined for an empty field. */
+export function numberOf(text: string | undefined): number | undefined {
+  const digits = text?.trim() ?? "";
+  if (digits === "") return undefined;
+  if (!/^-?\d{1,12}(\.\d{0,12})?$/.test(digits)) throw new MalformedFrame("not a number");
+  return Number(digits);
+}
+
+export function wholeNumberOf(text: string | undefined): number {
+  const digits = text?.trim() ?? "";
+  if (!/^\d{1,9}$/.test(digits)) throw new MalformedFrame("not a whole number");
+  return Number(digits);
+}
+
+export type Metrics = Partial<Record<MetricKey, number | null>>;
+
+/** A watch that measured nothing writes zero. An empty field says nothing at all. */
+export function reading(key: MetricKey, text: string | undefined): Metrics {
+  const value = numberOf(text);
+  return value === undefined ? {} : { [key]: value > 0 ? value : null };
+}
+
+/** Counts only when both halves are there. */
+export function bloodPressure(sbpText: string | undefined, dbpText: string | undefined): Metrics {
+  const [sbp, dbp] = [numberOf(sbpText), numberOf(dbpText)];
+  if (sbp === undefined && dbp === undefined) return {};
+  const isWhole = (sbp ?? 0) > 0 && (dbp ?? 0) > 0;
+  return isWhole ? { sbp: sbp ?? null, dbp: dbp ?? null } : { sbp: null, dbp: null };
+}
+
+/** A frame without any value is a sign of life all the same. */
+export function vitals(
+  deviceTimeMs: number | null,
+  metrics: Metrics,
+  extra: Record<string, unknown> = {},
+): Vitals | Heartbeat {
+  if (Object.keys(metrics).length === 0 && Object.keys(extra).length === 0) return { kind: "heartbeat" };
+  return { kind: "vitals", deviceTimeMs, metrics, extra };
+}
+
+export const heartbeat = (): TrackerMessage[] => [{ kind: "heartbeat" }];
+
+/** Free text of a device, made fit to be stored. */
+export function cleanText(text: string): string {
+  return text
+    .replace(/[\p{Cc}\p{Cs}\ufffd]/gu, "")
+    .trim()
+    .slice(0, 100);
+}

@@ -1,0 +1,154 @@
+import { MalformedFrame } from "./malformed-frame.ts";
+import type { FrameContent, ProtocolDefinition, Session } from "./protocol-definition.ts";
+import type { TrackerMessage } from "./tracker-message.ts";
+
+export interface Decoded {
+  frames: DecodedFrame[];
+  problems: DecodeProblem[];
+  /** What was skipped after the last frame; all that was skipped when there is none. */
+  trailing: { malformed: number; bytes: number };
+}
+
+export interface DecodedFrame {
+  messages: TrackerMessage[];
+  /** Written only after the messages are committed: a device that sees the answer deletes its copy. */
+  replies: Buffer[];
+  /** The frame as it came; identifies a resent packet, and is kept when the frame cannot be stored. */
+  raw: Buffer;
+}
+
+/** A malformed frame, or bytes between frames that belong to none. */
+export interface DecodeProblem {
+  reason: string;
+  /** Counted from the first byte that was pending. */
+  offset: number;
+  /** True when a whole frame was skipped, false for stray bytes. */
+  isFrame: boolean;
+}
+
+const noBytes = Buffer.alloc(0);
+
+/**
+ * The bytes of one connection as frames. Keeps the incomplete tail and how far it was scanned, so that a byte is not scanned
+ * again because more bytes came; the tail grows by doubling, so that it is not copied for every chunk either.
+ */
+export class StreamDecoder {
+  readonly #protocol: ProtocolDefinition;
+  /** Pending are the bytes from #start to #end. Those before #start may be part of frames and are never overwritten. */
+  #store: Buffer = noBytes;
+  #start = 0;
+  #end = 0;
+  #scanned = 0;
+  #carried = 0;
+
+  constructor(protocol: ProtocolDefinition) {
+    this.#protocol = protocol;
+  }
+
+  get pendingBytes(): number {
+    return this.#end - this.#start;
+  }
+
+  /** A view, valid until the next call. */
+  get pending(): Buffer {
+    return this.#store.subarray(this.#start, this.#end);
+  }
+
+  push(chunk: Buffer): void {
+    const pending = this.pendingBytes;
+    if (pending === 0) {
+      this.#store = chunk;
+      this.#start = 0;
+      this.#end = chunk.length;
+      return;
+    }
+    if (this.#end + chunk.length > this.#store.length) {
+      const grown = Buffer.allocUnsafeSlow(Math.max(64, 2 * pending, pending + chunk.length));
+      this.#store.copy(grown, 0, this.#start, this.#end);
+      this.#store = grown;
+      this.#start = 0;
+      this.#end = pending;
+    }
+    chunk.copy(this.#store, this.#end);
+    this.#end += chunk.length;
+  }
+
+  /** Reads what is pending, up to a login: what follows depends on the device that logs in. Throws only for a defect. */
+  decode(session: Session): Decoded {
+    const decoded: Decoded = { frames: [], problems: [], trailing: { malformed: 0, bytes: 0 } };
+    const bytes = this.pending;
+    let at = 0;
+    let goodUntil = 0;
+    let [scannedTo, carried] = [this.#scanned, this.#carried];
+    for (;;) {
+      const piece = this.#protocol.nextPiece(bytes, at, scannedTo, session, carried);
+      if (piece.kind === "incomplete") {
+        decoded.trailing.bytes = piece.start - goodUntil;
+        this.#keepFrom(piece.start, piece.scannedTo, piece.carried);
+        return decoded;
+      }
+      if (piece.end <= at) throw new Error(`The ${this.#protocol.slug} codec found a piece without bytes.`);
+      const { start, end } = piece;
+      const before = at;
+      at = end;
+      if (piece.kind === "frame") {
+        const raw = bytes.subarray(start, end);
+        const content = this.#read(raw, session);
+        if (content instanceof MalformedFrame) {
+          decoded.problems.push({ reason: content.reason, offset: start, isFrame: true });
+          decoded.trailing.malformed++;
+          if (content.resumeAt !== undefined) at = Math.max(before + 1, start + content.resumeAt);
+        } else {
+          decoded.frames.push({ messages: content.messages, replies: content.replies, raw });
+          decoded.trailing.malformed = 0;
+          goodUntil = end;
+          if (content.messages.at(-1)?.kind === "login") {
+            this.#keepFrom(content.isReadAgain && !session.device ? start : end);
+            return decoded;
+          }
+        }
+      } else {
+        const isFrame = piece.kind === "broken";
+        const reason = isFrame ? piece.reason : "bytes outside of frames";
+        decoded.problems.push({ reason, offset: start, isFrame });
+        if (isFrame) decoded.trailing.malformed++;
+      }
+      scannedTo = at;
+      carried = 0;
+    }
+  }
+
+  clear(): void {
+    this.#store = noBytes;
+    this.#start = 0;
+    this.#end = 0;
+    this.#scanned = 0;
+    this.#carried = 0;
+  }
+
+  #read(raw: Buffer, session: Session): FrameContent | MalformedFrame {
+    try {
+      return this.#protocol.readFrame(raw, session);
+    } catch (error) {
+      if (error instanceof MalformedFrame) return error;
+      throw error;
+    }
+  }
+
+  /** Offsets into what was pending. */
+  #keepFrom(offset: number, scannedTo: number = offset, carried = 0): void {
+    const rest = this.pendingBytes - offset;
+    if (rest === 0) {
+      this.clear();
+      return;
+    }
+    this.#scanned = Math.max(0, scannedTo - offset);
+    this.#carried = carried;
+    this.#start += offset;
+    // A copy: a small tail must not keep a large chunk in memory.
+    if (rest * 2 >= this.#store.length || this.#store.length <= 128) return;
+    this.#store = Buffer.from(this.pending);
+    this.#start = 0;
+    this.#end = rest;
+  }
+}

@@ -1,0 +1,14 @@
+import { expect, it } from "vitest";
+import { crc16Arc, crc16X25, crc16Xmodem } from "./crc16.ts";
+
+const check = Buffer.from("123456789");
+
+it("gives the published check values", () => {
+  expect(crc16X25(check)).toBe(0x906e);
+  expect(crc16Arc(check)).toBe(0xbb3d);
+  expect(crc16Xmodem(check)).toBe(0x31c3);
+});
+
+it("gives the start values for no bytes", () => {
+  expect([crc16X25, crc16Arc, crc16Xmodem].map((crc) => crc(Buffer.alloc(0)))).toEqual([0, 0, 0]);
+});
