@@ -11,11 +11,13 @@ import { makeLogger } from "../../src/lib/logger.ts";
 import { Metrics } from "../../src/lib/metrics.ts";
 import type { Actor } from "../../src/oauth/actor.ts";
 import { makeDecoyHash } from "../../src/oauth/login.ts";
+import { PasswordWork } from "../../src/oauth/password-work.ts";
 import { loadSessionKey } from "../../src/oauth/session-tokens.ts";
 import { TokenCache } from "../../src/oauth/token-cache.ts";
 import { loadCatalog } from "../../src/resources/catalog/catalog.ts";
 import { createTestDatabase, makeWipe } from "./database.ts";
 import { makeAnswerCheck, type SeenAnswer } from "./description.ts";
+import { testSecrets } from "./secrets.ts";
 
 export interface CallOptions {
   token?: string | undefined;
@@ -115,7 +117,9 @@ async function openApplication(options: TestApiOptions & { clock: Clock }): Prom
     metrics: new Metrics(),
     tokens,
     rateLimiter,
-    sessionKey: await loadSessionKey(db, clock.now()),
+    sessionKey: await loadSessionKey(db, testSecrets, clock.now()),
+    secrets: testSecrets,
+    passwords: new PasswordWork(),
     decoyHash: await worker.decoyHash,
     baseUrl: () => baseUrl,
     version: "0.0.0",
