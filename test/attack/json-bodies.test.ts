@@ -8,7 +8,8 @@ let attacker: TestIntegration;
 let honest: TestIntegration;
 
 beforeAll(async () => {
-  api = await openTestApi();
+  // It listens on a port of its own.
+  api = await openTestApi({ isPrivate: true });
   address = await api.app.listen({ host: "127.0.0.1", port: 0 });
   attacker = await makeIntegration(api, await makeOrganization(api));
   honest = await makeIntegration(api, await makeOrganization(api));

@@ -7,7 +7,8 @@ let address: string;
 let uid: string;
 
 beforeAll(async () => {
-  partner = await openPartnerApi();
+  // It listens on a port of its own, and counts what its connections keep.
+  partner = await openPartnerApi({ isPrivate: true });
   address = await partner.api.app.listen({ host: "127.0.0.1", port: 0 });
   uid = (await makeDevice(partner.api, partner.organization)).uid;
 });
