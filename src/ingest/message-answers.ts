@@ -32,17 +32,17 @@ function partOf({ fields: [total, sequence] }: CommandAnswer): Pick<MessageAnswe
 
 /** A message is delivered by the transaction of the packet that says so. */
 export const messageAnswers: BatchStep = async (client, packets, rows, nowMs) => {
-  const found = packets.flatMap(({ track, messages }) =>
+  const found = packets.flatMap(({ hold, messages }) =>
     messages.flatMap((message) => {
       const answer = messageAnswerOf(message);
-      return answer?.isAccepted && answer.isLast ? [{ track, answered: answer.answered }] : [];
+      return answer?.isAccepted && answer.isLast ? [{ hold, answered: answer.answered }] : [];
     }),
   );
   if (found.length === 0) return;
   const db = onClient(client);
   const now = new Date(nowMs);
-  for (const { track, answered } of found.toSorted(byDeviceId)) {
-    const { id: deviceId, organizationId } = track.device;
-    rows.outbound.push(...(await markDelivered(db, { deviceId, organizationId, epoch: track.epoch }, answered, now)));
+  for (const { hold, answered } of found.toSorted(byDeviceId)) {
+    const { id: deviceId, organizationId } = hold.device;
+    rows.outbound.push(...(await markDelivered(db, { deviceId, organizationId, epoch: hold.epoch }, answered, now)));
   }
 };
