@@ -11,11 +11,13 @@ import { makeLogger } from "../../src/lib/logger.ts";
 import { Metrics } from "../../src/lib/metrics.ts";
 import type { Actor } from "../../src/oauth/actor.ts";
 import { makeDecoyHash } from "../../src/oauth/login.ts";
+import { PasswordWork } from "../../src/oauth/password-work.ts";
 import { loadSessionKey } from "../../src/oauth/session-tokens.ts";
 import { TokenCache } from "../../src/oauth/token-cache.ts";
 import { loadCatalog } from "../../src/resources/catalog/catalog.ts";
 import { createTestDatabase } from "./database.ts";
 import { makeAnswerCheck } from "./description.ts";
+import { testSecrets } from "./secrets.ts";
 
 export interface CallOptions {
   token?: string | undefined;
@@ -80,7 +82,9 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
     metrics: new Metrics(),
     tokens,
     rateLimiter,
-    sessionKey: await loadSessionKey(db, clock.now()),
+    sessionKey: await loadSessionKey(db, testSecrets, clock.now()),
+    secrets: testSecrets,
+    passwords: new PasswordWork(),
     decoyHash: await makeDecoyHash("decoy"),
     baseUrl: () => baseUrl,
     version: "0.0.0",
