@@ -61,7 +61,8 @@ export function registerRoutes(app: FastifyInstance, routes: readonly Route[], o
     const { route } = request.routeOptions.config;
     // The router would read a doubled slash as an empty parameter.
     const isDoubled = request.url.includes("//") && pathOf(request.url).includes("//");
-    const isOutside = isDoubled || (route && isLiteral(route, request.params as Record<string, string>));
+    const isOutside =
+      isDoubled || (route?.params !== undefined && isLiteral(route, request.params as Record<string, string>));
     passGates(isOutside ? undefined : route, principal);
   }
 
