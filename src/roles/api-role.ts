@@ -36,6 +36,7 @@ export function openApiRole({ config, lifecycle, ...parts }: ServiceParts): ApiR
         sessionKey: await loadSessionKey(db, clock.now()),
         decoyHash: await makeDecoyHash(randomToken(24)),
         baseUrl: () => config.baseUrl ?? address,
+        publicUrl: config.baseUrl,
         version: packageVersion(),
         tokenTtlSeconds,
         trustProxy,
