@@ -1,5 +1,5 @@
+import { messageKeyword } from "./field-errors.ts";
 import { shownSchema } from "./schemas.ts";
-import { messageKeyword } from "./validation.ts";
 
 type Json = Record<string, unknown>;
 

@@ -2,7 +2,9 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { COMMAND_TYPES, METRIC_KEYS } from "./capability.ts";
+import { metricKeys } from "../../codecs/metric-keys.ts";
+import { protocols } from "../../codecs/protocols.ts";
+import { COMMAND_TYPES } from "./capability.ts";
 import { loadCatalog } from "./catalog.ts";
 
 const catalog = loadCatalog();
@@ -11,6 +13,11 @@ const supported = (slug: string, kind: string): string[] =>
 const capability = (slug: string, code: string) => catalog.capabilitiesOf(slug).find((entry) => entry.code === code);
 
 describe("shipped catalog", () => {
+  it.each(protocols.map(({ slug, transports }) => [slug, transports] as const))(
+    "knows %s, which the service speaks, with one of its transports",
+    (slug, transports) => expect(transports).toContain(catalog.findProtocol(slug)?.transport),
+  );
+
   it("holds the examples of section 15", () => {
     expect(catalog.findProtocol("iw")).toEqual({
       slug: "iw",
@@ -103,7 +110,7 @@ describe("shipped catalog", () => {
       const entry = capability("iw-generic", key);
       return entry?.kind === "telemetry" ? [entry.unit, entry.value_type, entry.min, entry.max, entry.loinc] : entry;
     };
-    expect(Object.fromEntries(METRIC_KEYS.map((key) => [key, row(key)]))).toEqual({
+    expect(Object.fromEntries(metricKeys.map((key) => [key, row(key)]))).toEqual({
       bat: ["%", "integer", 0, 100, null],
       hr: ["bpm", "integer", 0, 350, "8867-4"],
       sbp: ["mmHg", "integer", 0, 350, "8480-6"],

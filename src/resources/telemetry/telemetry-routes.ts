@@ -1,10 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { metricKeys } from "../../codecs/metric-keys.ts";
 import { collection } from "../../http/collection.ts";
 import { ok, type Route } from "../../http/route.ts";
 import { FreeObject, Nullable, refTo, Timestamp, Uuid } from "../../http/schemas.ts";
 import { notFound } from "../../lib/errors.ts";
-import { METRIC_KEYS } from "../catalog/capability.ts";
 import { getVisibleDevice } from "../devices/device-store.ts";
+import { withSearchWindow } from "../locations/history-page.ts";
 import { latestReadings, type Readings } from "./latest-readings.ts";
 import { listTelemetry, newestTelemetry, type TelemetryRow, telemetryList } from "./telemetry-store.ts";
 
@@ -24,7 +25,7 @@ const TelemetryReading = Type.Object({ value: Type.Number(), ts: Timestamp }, { 
 const TelemetryLatest = Type.Object(
   {
     data: Type.Unsafe<Readings>(
-      Type.Object(Object.fromEntries(METRIC_KEYS.map((key) => [key, Type.Optional(refTo(TelemetryReading))]))),
+      Type.Object(Object.fromEntries(metricKeys.map((key) => [key, Type.Optional(refTo(TelemetryReading))]))),
     ),
   },
   { $id: "TelemetryLatest" },
@@ -51,7 +52,7 @@ export const telemetryRoutes = (): Route[] => [
     summary: "Telemetry of a device, newest first",
     list: telemetryList,
     item: Telemetry,
-    rows: ({ db, object, list }) => listTelemetry(db, object, list()),
+    rows: ({ db, object, list, now }) => listTelemetry(db, object, withSearchWindow(list(), now)),
     toItem: toTelemetry,
   }),
   telemetry.get("latest/", {
