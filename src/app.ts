@@ -63,6 +63,8 @@ export interface AppOptions {
   decoyHash: string;
   /** Known only once the server listens, when no base URL is configured. */
   baseUrl: () => string;
+  /** The configured base URL, which the description names. */
+  publicUrl?: string | undefined;
   version: string;
   tokenTtlSeconds: number;
   trustProxy: readonly string[];
@@ -170,7 +172,8 @@ export function buildApp(options: AppOptions): FastifyInstance {
   });
   registerConsoleEntry(app, { db, clock, sessionKey, secrets, passwords, decoyHash, baseUrl });
   registerFavicon(app);
-  registerDocs(app, describeApi(options.routes, options.version, describeWebhooks()));
+  const { routes, version, publicUrl } = options;
+  registerDocs(app, () => describeApi(routes, { version, serverUrl: publicUrl, webhooks: describeWebhooks() }));
 
   app.setNotFoundHandler(() => {
     // Under the API the gates have already answered; here is everything else.
