@@ -115,7 +115,7 @@ function parseCidr(name: string, text: string): string {
 function parseDedicatedPort(name: string, text: string): DedicatedPort {
   const [, protocol, port] = /^([a-z][a-z0-9_-]*):(\d+)$/.exec(text) ?? [];
   if (protocol === undefined || port === undefined) {
-    throw new ConfigError(name, `must be pairs like iw:7701,watch:7702, not "${text}"`);
+    throw new ConfigError(name, `must be pairs of a protocol and a port, such as PROTOCOL:7701, not "${text}"`);
   }
   return { protocol, port: integer(name, port, 0, 65535) };
 }
