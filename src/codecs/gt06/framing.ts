@@ -59,7 +59,7 @@ function irregularPiece(bytes: Buffer, at: number): Piece {
     if (limit - at === maxIrregularBytes) return { kind: "stray", start: at, end: at + 2 };
     return { kind: "incomplete", start: at, scannedTo: at };
   }
-  const inside = findChecked(bytes, at + 1, stop);
+  const inside = findChecked(bytes, at + 1, stop + 2);
   if (inside.found) return { kind: "broken", start: at, end: inside.at, reason: "frame without an end" };
   return { kind: "frame", start: at, end: stop + 2 };
 }
@@ -92,8 +92,8 @@ function isChecked(bytes: Buffer, at: number, end: number): boolean {
 }
 
 /**
- * The first whole frame with a right checksum that starts between `from` and `to`. Not found: `at` is the first start that
- * could not be judged for want of bytes.
+ * The first whole frame with a right checksum between `from` and `to`. Not found: `at` is the first start that could not be
+ * judged for want of bytes.
  */
 function findChecked(bytes: Buffer, from: number, to: number): { found: boolean; at: number } {
   let unjudged: number | undefined;
@@ -102,6 +102,7 @@ function findChecked(bytes: Buffer, from: number, to: number): { found: boolean;
     const isStart = startsFrame(bytes, at);
     if (isStart === false) continue;
     const end = isStart ? endOf(bytes, at) : undefined;
+    if (end !== undefined && end > to) continue;
     if (end === undefined || end > bytes.length) unjudged ??= at;
     else if (isChecked(bytes, at, end)) return { found: true, at };
   }
