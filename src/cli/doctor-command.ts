@@ -1,3 +1,4 @@
+import { isEspeakInstalled } from "../audio/espeak.ts";
 import { migrationStatus } from "../db/migrate.ts";
 import { type Command, type CommandContext, CommandError } from "./command.ts";
 import { withBareDatabase } from "./command-database.ts";
@@ -10,6 +11,8 @@ import {
   checkMail,
   checkNode,
   checkPorts,
+  checkSecretKey,
+  checkSpeech,
   hasEmbeddedDatabase,
 } from "./doctor-checks.ts";
 import { explainFailure } from "./failures.ts";
@@ -69,8 +72,10 @@ const doctor: Command = {
       ...(await checkPorts(config)),
       // The real time of this machine, not that of a drill.
       checkClock(config, Date.now(), database.nowMs),
+      checkSecretKey(config),
       checkBaseUrl(config),
       checkMail(config),
+      checkSpeech(config, isEspeakInstalled()),
     ];
     const failed = checks.filter(({ ok }) => !ok);
     const ok = failed.length === 0;

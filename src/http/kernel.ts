@@ -1,5 +1,4 @@
 import type { TSchema } from "@sinclair/typebox";
-import type { Ajv } from "ajv";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Database, Tx } from "../db/database.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -8,6 +7,7 @@ import type { RawBody } from "../lib/raw-body.ts";
 import type { Authenticator } from "./authenticate.ts";
 import { readJson } from "./body.ts";
 import { CallContext, pathOf } from "./call-context.ts";
+import { checkOrigin } from "./cross-site.ts";
 import { passGates } from "./gates.ts";
 import { answerOnce, hashOfValue, readIdempotencyKey } from "./idempotency.ts";
 import { literalSegments } from "./literal-segments.ts";
@@ -16,6 +16,7 @@ import type { Principal } from "./principal.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 import { personPolicies, type RateDecision, type RatePolicy, rateHeaders } from "./rate-limit-window.ts";
 import type { Answer, Route } from "./route.ts";
+import type { SchemaChecker } from "./schema-check.ts";
 import { collectNamed } from "./schemas.ts";
 import { type BodyCheck, compileBody, makeValidator } from "./validation.ts";
 
@@ -27,6 +28,8 @@ declare module "fastify" {
   }
   interface FastifyContextConfig {
     route?: Route;
+    /** The longest body that is read, where it differs from the general limit. */
+    maxBodyBytes?: number;
   }
 }
 
@@ -60,15 +63,20 @@ export function registerRoutes(app: FastifyInstance, routes: readonly Route[], o
     const { route } = request.routeOptions.config;
     // The router would read a doubled slash as an empty parameter.
     const isDoubled = request.url.includes("//") && pathOf(request.url).includes("//");
-    const isOutside = isDoubled || (route && isLiteral(route, request.params as Record<string, string>));
+    const isOutside =
+      isDoubled || (route?.params !== undefined && isLiteral(route, request.params as Record<string, string>));
     passGates(isOutside ? undefined : route, principal);
   }
 
   app.addHook("onRequest", async (request, reply) => {
     // What the router found counts, however the address was written.
     if (!request.routeOptions.config.route && !isApiPath(request.url)) return;
-    const header = request.headers.authorization;
-    const principal = options.authenticator.remembered(header) ?? (await options.authenticator.authenticate(header));
+    const { headers } = request;
+    const { authenticator } = options;
+    const principal = isConsoleRoute(request)
+      ? await authenticator.authenticatePerson(headers)
+      : (authenticator.remembered(headers.authorization) ?? (await authenticator.authenticate(headers)));
+    checkOrigin(request, principal, options.baseUrl);
     const taken = options.rateLimiter.take(principal.id, policiesOf(principal));
     admit(request, reply, principal, taken instanceof Promise ? await taken : taken);
   });
@@ -88,6 +96,10 @@ export function registerRoutes(app: FastifyInstance, routes: readonly Route[], o
     });
   }
 }
+
+/** Calls of the console are for people alone: a partner token is no session there. */
+const isConsoleRoute = (request: FastifyRequest): boolean =>
+  request.routeOptions.config.route?.path.startsWith("/console/api/") === true;
 
 /** The path as the router sees it: an address may come in absolute form, and letters of it percent-encoded. */
 export function isApiPath(url: string): boolean {
@@ -120,7 +132,7 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 type Runner = (request: FastifyRequest, reply: FastifyReply, principal: Principal) => Promise<unknown>;
 
-function makeRunner(route: Route, validator: Ajv, options: KernelOptions): Runner {
+function makeRunner(route: Route, validator: SchemaChecker, options: KernelOptions): Runner {
   const { db, clock } = options;
   const checkBody: BodyCheck<unknown> | undefined = route.body && compileBody(validator, route.body);
   const constants = route.isConstant ? new Map<string, string>() : undefined;
