@@ -1,5 +1,5 @@
-import { writeFrame } from "../codecs/gt06/framing.ts";
 import { writeBcd } from "../codecs/wire/bcd.ts";
+import { crc16X25 } from "../codecs/wire/crc16.ts";
 import type {
   AlarmKind,
   Command,
@@ -31,9 +31,22 @@ const alarmCodes: Record<AlarmKind, number> = { sos: 0x01, low_battery: 0x19, fa
 const partsPerDegree = 1_800_000;
 const english = 2;
 
+/** Start, length, type, content, serial, checksum and stop; a long frame has two bytes for its length. */
+function frameOf(type: number, content: Buffer, serial: number, isLong = false): Buffer {
+  const length = content.length + 5;
+  const body = Buffer.concat([
+    Buffer.from(isLong ? [length >> 8, length & 0xff, type] : [length, type]),
+    content,
+    Buffer.from([serial >> 8, serial & 0xff]),
+  ]);
+  const sum = crc16X25(body);
+  const start = Buffer.from(isLong ? "yy" : "xx");
+  return Buffer.concat([start, body, Buffer.from([sum >> 8, sum & 0xff]), Buffer.from("\r\n")]);
+}
+
 function packet(type: number, content: Buffer, { atMs }: Snapshot): Packet {
   const serial = 1 + (Math.floor(atMs / 100) % 0xfffe);
-  return { bytes: writeFrame(type, content, serial), answer: answerName(type, serial) };
+  return { bytes: frameOf(type, content, serial), answer: answerName(type, serial) };
 }
 
 const answerName = (type: number, serial: number): string => `${type.toString(16)}/${serial}`;
@@ -115,7 +128,7 @@ function understand(frame: Buffer): Told {
   const type = frame.readUInt8(3);
   const content = frame.subarray(4, -6);
   const serial = frame.readUInt16BE(frame.length - 6);
-  const isWhole = writeFrame(type, content, serial).equals(frame);
+  const isWhole = frameOf(type, content, serial).equals(frame);
   if (!isWhole || (type === 0x80 && content.length < 5)) return { kind: "unreadable" };
   if (type === 0x80) return commandOf(content, serial);
   return { kind: "answer", answer: answerName(type, serial), isRefusal: false };
@@ -127,7 +140,7 @@ function commandOf(content: Buffer, serial: number): Command {
   const [word = "", ...values] = text.replace(/#$/, "").split(",");
   const effect = effectOf(word, values);
   const answer = (said: string): Buffer[] => [
-    writeFrame(0x21, Buffer.concat([flag, Buffer.from([1]), Buffer.from(said)]), serial, true),
+    frameOf(0x21, Buffer.concat([flag, Buffer.from([1]), Buffer.from(said)]), serial, true),
   ];
   return {
     kind: "command",
