@@ -1,4 +1,6 @@
 import { announcedProtocols } from "./announced-protocols.ts";
+import { gt06 } from "./gt06/protocol.ts";
+import { h02 } from "./h02/protocol.ts";
 import { iw } from "./iw/protocol.ts";
 import type { ProtocolDefinition, ProtocolRules } from "./protocol-definition.ts";
 import { watch } from "./watch/protocol.ts";
@@ -8,6 +10,8 @@ export const protocols = [
   // First bytes are offered to them in this order.
   iw,
   watch,
+  gt06,
+  h02,
 ] as const satisfies readonly ProtocolDefinition[];
 
 type Spoken = (typeof protocols)[number];

@@ -1,5 +1,7 @@
 import type { SpokenSlug } from "../codecs/protocols.ts";
 import type { DeviceProtocol } from "./device-protocol.ts";
+import { makeGt06Device } from "./gt06-device.ts";
+import { makeH02Device } from "./h02-device.ts";
 import { makeIwDevice } from "./iw-device.ts";
 import { makeWatchDevice } from "./watch-device.ts";
 
@@ -18,4 +20,6 @@ export const virtualProtocols: Readonly<Record<SpokenSlug, VirtualModels | null>
     { modelSlug: "iw-pt880", make: () => makeIwDevice("B") },
   ],
   watch: [{ modelSlug: "watch-generic", make: makeWatchDevice }],
+  gt06: [{ modelSlug: "gt06-generic", make: makeGt06Device }],
+  h02: [{ modelSlug: "h02-generic", make: makeH02Device }],
 };
