@@ -4,12 +4,14 @@
  */
 export type TrackerMessage =
   | Login
+  | Authentication
   | Heartbeat
   | Fix
   | Vitals
   | Alarm
   | DeviceInfo
   | CommandAnswer
+  | MessageAnswer
   | TextFromDevice
   | VoicePart
   | EcgPart;
@@ -24,6 +26,17 @@ export interface Login {
   kind: "login";
   /** As sent: an IMEI, or the shorter terminal id of protocols that do not send it. */
   id: string;
+  /** How the device proves itself; absent where the protocol has no way to. */
+  proof?: LoginProof;
+}
+
+/** A device that was once told a code must know it, or ask for it again. */
+export type LoginProof = { kind: "code"; code: string } | { kind: "registers" } | { kind: "none" };
+
+/** The code that the device proves itself with from now on. Stored before it is told; null: the device gives it up. */
+export interface Authentication {
+  kind: "authentication";
+  code: string | null;
 }
 
 /** Nothing but a sign of life. */
@@ -132,6 +145,20 @@ export interface CommandAnswer {
   /** Why it was refused, where the protocol says it. */
   refusal?: "device_rejected" | "invalid_params" | "not_supported";
   fields: string[];
+}
+
+/** The device's answer to a text, or to one part of a recording, that it was sent. */
+export interface MessageAnswer {
+  kind: "message_answer";
+  /** Our serial, where the protocol echoes it. */
+  serial: string | null;
+  /** What was answered, where the protocol tells messages by their kind alone. */
+  messageType: "text" | "voice" | null;
+  isAccepted: boolean;
+  /** The part that is meant; null where messages go in one piece, 0 where a text counts as no part. */
+  sequence: number | null;
+  /** Nothing of the message is missing after this part. */
+  isLast: boolean;
 }
 
 export interface TextFromDevice extends Timed {

@@ -1,0 +1,28 @@
+import { defineProtocol } from "../protocol-definition.ts";
+import { answerTo, refuse, serialOf } from "./answers.ts";
+import { modeSeconds } from "./commands.ts";
+import { encodeDownlink } from "./downlink.ts";
+import { maxFrameBytes, nextPiece, recognizes } from "./framing.ts";
+import { Jt808Traits } from "./traits.ts";
+import { readFrame } from "./uplink.ts";
+
+/** JT/T 808, the Chinese standard for terminals, in its forms of 2011, 2013 and 2019. */
+export const jt808 = defineProtocol({
+  slug: "jt808",
+  transports: ["tcp"],
+  traits: Jt808Traits,
+  maxFrameBytes,
+  terminalIds: {
+    defaultFor: (imei) => imei.slice(-12),
+    // Numbers are padded with zeros on the wire.
+    compareKey: (terminalId) => terminalId.replace(/^0+(?=.)/, ""),
+  },
+  serialOf,
+  modeSeconds,
+  recognizes,
+  nextPiece,
+  readFrame,
+  encode: encodeDownlink,
+  answerTo,
+  refuse,
+});
