@@ -7,6 +7,7 @@ import { Authenticator } from "./http/authenticate.ts";
 import { pathOf } from "./http/call-context.ts";
 import { registerDocs } from "./http/docs-pages.ts";
 import { errorBodyFor, toApiError } from "./http/error-body.ts";
+import { registerFavicon } from "./http/favicon.ts";
 import { passGates } from "./http/gates.ts";
 import { isApiPath, policiesOf, registerRoutes } from "./http/kernel.ts";
 import { describeApi } from "./http/openapi.ts";
@@ -161,6 +162,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   });
   const { rateLimiter, sessionKey, decoyHash } = options;
   registerConsoleApi(app, { db, clock, authenticator, rateLimiter, sessionKey, decoyHash });
+  registerFavicon(app);
   registerDocs(app, describeApi(options.routes, options.version, describeWebhooks()));
 
   app.setNotFoundHandler(() => {
