@@ -1,6 +1,6 @@
 import { ByteReader } from "../wire/byte-reader.ts";
 import { readAccessPointText, readCells } from "./networks.ts";
-import { plainText, type Report, readPercent } from "./report.ts";
+import { isIccid, plainText, type Report, readPercent } from "./report.ts";
 
 /** Item EB of many makers: a list of further items, each a length, a number of two bytes and a value. */
 export function readExtension(bytes: Buffer, report: Report): void {
@@ -20,8 +20,8 @@ function readEntry(id: number, value: Buffer, report: Report): boolean {
   const { metrics, extra, alarms, info } = report;
   switch (id) {
     case 0x0001:
-      if (value.length < 3) return false;
-      extra.fuel_sensor = value.readUInt16BE(1) / 10;
+      if (value.length < 2) return false;
+      extra.fuel_sensor = value.readUInt16BE(0) / 10;
       return true;
     case 0x0023:
       extra.fuel_sensor_2 = Number.parseFloat(plainText(value));
@@ -48,7 +48,7 @@ function readEntry(id: number, value: Buffer, report: Report): boolean {
       return true;
     case 0x00b2: {
       const digits = value.toString("hex").replace(/f+$/, "");
-      if (/^[1-9]\d{17,20}$/.test(digits)) info.iccid = digits;
+      if (isIccid(digits)) info.iccid = digits;
       return true;
     }
     case 0x00b9:

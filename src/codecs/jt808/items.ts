@@ -5,7 +5,7 @@ import { readZone } from "./clock.ts";
 import { readExtension } from "./extension-item.ts";
 import { readEvent, readSensors } from "./maker-items.ts";
 import { type CellLayout, macOf, readAccessPoints, readCells, readCellsOfNetwork } from "./networks.ts";
-import { plainText, type Report, readPercent, readSignal } from "./report.ts";
+import { isIccid, plainText, type Report, readPercent, readSignal } from "./report.ts";
 
 /** The items after the fixed part of a location: a number, a length, a value. Makers have given the same number to several things. */
 type ReadItem = (value: Buffer, report: Report) => unknown;
@@ -44,7 +44,7 @@ const cells =
 
 const iccid: ReadItem = (value, { info }) => {
   const digits = plainText(value);
-  if (/^\d{18,22}$/.test(digits)) info.iccid = digits;
+  if (isIccid(digits)) info.iccid = digits;
 };
 
 const satellites = ofLength(1, (value, { metrics }) => {
@@ -217,7 +217,7 @@ function readSteps(value: Buffer, { metrics }: Report): void {
 function readModule(value: Buffer, { info }: Report): false | undefined {
   if (value.length < 19) return false;
   const digits = value.toString("hex", 9, 19);
-  if (/^\d{18,20}f?$/.test(digits)) info.iccid = digits.replace("f", "");
+  if (isIccid(digits)) info.iccid = digits.replace(/f+$/, "");
 }
 
 /** Bluetooth tags in the transparent message 53: place, address, signal and what the tag itself measures. */

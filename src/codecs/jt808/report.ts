@@ -43,3 +43,6 @@ export const plainText = (bytes: Buffer): string =>
     .toString("latin1")
     .replace(/[^\x20-\x7e]/g, "")
     .trim();
+
+/** Some Chinese operators use letters in them. */
+export const isIccid = (digits: string): boolean => /^89[0-9a-f]{16,20}$/i.test(digits);
