@@ -48,21 +48,36 @@ export function readDriver(body: Buffer, session: Session<Jt808Traits>): Tracker
   return [{ kind: "vitals", deviceTimeMs, metrics: {}, extra }];
 }
 
-/** 0801: a picture or a recording; of it the size is kept, and the place where it was taken. */
+const [picture, audio] = [0, 1];
+
+/** 0801: a recording is a message of the wearer; of pictures only the size is kept, and the place where they were taken. */
 export function readMedia(
   body: Buffer,
   session: Session<Jt808Traits>,
 ): { messages: TrackerMessage[]; mediaId: number } {
   const reader = new ByteReader(body);
   const mediaId = reader.u32();
-  const kind = ["picture", "audio", "video"][reader.u8()] ?? "unknown";
+  const kind = reader.u8();
   reader.skip(3);
   const messages = readLocation(reader.bytes(28), false, session);
-  const media = { media_kind: kind, media_bytes: reader.remaining };
-  return {
-    messages: messages.map((one) => (one.kind === "vitals" ? { ...one, extra: { ...one.extra, ...media } } : one)),
-    mediaId,
+  const bytes = Buffer.from(reader.rest());
+  const media = {
+    media_kind: kind === picture ? "picture" : kind === audio ? "audio" : "video",
+    media_bytes: bytes.length,
   };
+  const described = messages.map((one) =>
+    one.kind === "vitals" ? { ...one, extra: { ...one.extra, ...media } } : one,
+  );
+  if (kind !== audio || bytes.length === 0) return { messages: described, mediaId };
+  const voice = {
+    kind: "voice_part" as const,
+    deviceTimeMs: null,
+    transfer: `media-${mediaId}`,
+    total: 1,
+    sequence: 1,
+    bytes,
+  };
+  return { messages: [...described, voice], mediaId };
 }
 
 /** 2070: samples of acceleration, each with its time; numbers have a sign bit. */

@@ -95,7 +95,10 @@ const extra = (messages: readonly TrackerMessage[]): Record<string, unknown> =>
   messages.find((message) => message.kind === "vitals")?.extra ?? {};
 
 function expectAttribute(messages: readonly TrackerMessage[], name: string, value: unknown): void {
-  if (name !== "alarm") return expect([name, told[name]?.(messages)]).toEqual([name, value]);
+  if (name !== "alarm") {
+    expect([name, told[name]?.(messages)]).toEqual([name, value]);
+    return;
+  }
   const types = messages.flatMap((message) => (message.kind === "alarm" ? [message.type] : []));
   expect(types).toEqual(
     expect.arrayContaining(
