@@ -16,6 +16,8 @@ import { openGatewayRole } from "./roles/gateway-role.ts";
 import { startOpsServer } from "./roles/ops-server.ts";
 import { keepPartitions, tablesOf } from "./roles/partitioned-tables.ts";
 import { observeProcess } from "./roles/process-gauges.ts";
+import { sealPlainSecrets } from "./roles/reseal.ts";
+import { openSecretBox, requireFittingKey } from "./roles/secret-key.ts";
 import { openWorkerRole } from "./roles/worker-role.ts";
 
 export interface RunningService {
@@ -43,6 +45,9 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   const metrics = new Metrics();
   const db = await openServiceDatabase(config, log, lifecycle);
   await migrate(db, clock, ({ version, name }) => log.info({ version, name }, "applying migration"));
+  const secrets = openSecretBox(config);
+  await requireFittingKey(db, secrets, config, clock.now());
+  await sealPlainSecrets(db, secrets);
   await keepPartitions(db, tablesOf(config), clock, log);
 
   observeProcess(metrics);
@@ -69,7 +74,7 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   const voice = new VoiceService(config.speech, { metrics });
   lifecycle.add("voice", () => voice.close());
 
-  const shared = { config, lifecycle, db, clock, log, metrics, listener, rules, voice };
+  const shared = { config, lifecycle, db, clock, log, metrics, listener, secrets, rules, voice };
   const parts = { ...shared, catalog: loadCatalog(), carrierName: loadCarriers() };
   if (config.roles.includes("worker")) openWorkerRole(parts);
   const api = config.roles.includes("api") ? openApiRole(parts) : undefined;

@@ -1,3 +1,5 @@
+import type { MetricKey } from "./metric-keys.ts";
+
 /**
  * What devices say, in one vocabulary for all brands. Units, key names and "no reading" are settled by the codec that makes
  * a message, and never again. One frame may carry several messages: an alarm with its position and its battery.
@@ -82,18 +84,6 @@ export interface Fix extends Timed {
   isBuffered: boolean;
 }
 
-export type MetricKey =
-  | "bat"
-  | "hr"
-  | "sbp"
-  | "dbp"
-  | "spo2"
-  | "temp"
-  | "glucose"
-  | "steps"
-  | "gsm_signal"
-  | "satellites";
-
 /** Readings. Null is "no reading"; `extra` holds what the frame says beside the ten keys, as JSON values. */
 export interface Vitals extends Timed {
   kind: "vitals";
@@ -133,7 +123,7 @@ export interface DeviceInfo {
   imsi?: string;
 }
 
-/** The device's answer to something we sent. */
+/** The device's answer to a command. */
 export interface CommandAnswer {
   kind: "command_answer";
   /** The command word or code on the wire, in upper case ("AP16", "CR"). */

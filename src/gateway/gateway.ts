@@ -105,7 +105,8 @@ class TcpGateway implements Gateway, ConnectionHost {
   constructor(options: GatewayOptions) {
     const { db, clock, log, metrics, listener, catalog } = options;
     this.#options = options;
-    this.protocols = options.protocols;
+    // Datagrams have sockets of their own.
+    this.protocols = options.protocols.filter(({ transports }) => transports.some((one) => one !== "udp"));
     this.limits = { ...defaultLimits, ...options.limits };
     this.clock = clock;
     this.log = log;

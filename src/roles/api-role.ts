@@ -5,6 +5,7 @@ import { buildApp, routeTable } from "../app.ts";
 import { RateLimiter } from "../http/rate-limit.ts";
 import { randomToken } from "../lib/ids.ts";
 import { makeDecoyHash } from "../oauth/login.ts";
+import { PasswordWork } from "../oauth/password-work.ts";
 import { loadSessionKey } from "../oauth/session-tokens.ts";
 import { TokenCache } from "../oauth/token-cache.ts";
 import type { ServiceParts } from "./service-parts.ts";
@@ -16,7 +17,7 @@ export interface ApiRole {
 
 /** The HTTP API. Tokens and quotas are heard of by notification, so they are opened before the listener starts. */
 export function openApiRole({ config, lifecycle, ...parts }: ServiceParts): ApiRole {
-  const { db, clock, log, metrics, listener, catalog, voice } = parts;
+  const { db, clock, log, metrics, listener, catalog, secrets, voice } = parts;
   const tokens = new TokenCache(db, listener, clock);
   const rateLimiter = new RateLimiter({ db, clock, listener, log });
   lifecycle.add("rate limiter", () => rateLimiter.close());
@@ -33,7 +34,9 @@ export function openApiRole({ config, lifecycle, ...parts }: ServiceParts): ApiR
         metrics,
         tokens,
         rateLimiter,
-        sessionKey: await loadSessionKey(db, clock.now()),
+        sessionKey: await loadSessionKey(db, secrets, clock.now()),
+        secrets,
+        passwords: new PasswordWork(),
         decoyHash: await makeDecoyHash(randomToken(24)),
         baseUrl: () => config.baseUrl ?? address,
         version: packageVersion(),

@@ -7,6 +7,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Lifecycle } from "../lib/lifecycle.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Metrics } from "../lib/metrics.ts";
+import type { SecretBox } from "../lib/secret-box.ts";
 import type { Catalog } from "../resources/catalog/catalog.ts";
 import type { CarrierName } from "../resources/locations/carrier.ts";
 
@@ -22,6 +23,8 @@ export interface ServiceParts {
   listener: Listener;
   catalog: Catalog;
   carrierName: CarrierName;
+  /** Seals and opens secrets that are kept in the database. */
+  secrets: SecretBox;
   rules: RuleBook;
   voice: VoiceService;
 }

@@ -14,7 +14,7 @@ import { webhookOptions } from "./webhook-options.ts";
 
 /** What nobody waits for: speech, timers of rules, mails, webhooks, look-ups of places and the housekeeping. */
 export function openWorkerRole(parts: ServiceParts): void {
-  const { config, lifecycle, db, clock, log, metrics, listener, catalog, carrierName, rules, voice } = parts;
+  const { config, lifecycle, db, clock, log, metrics, listener, catalog, carrierName, rules, secrets, voice } = parts;
   const shared = { db, clock, log, listener, metrics };
   const outcomes = makeOutcomeMetrics(metrics);
   if (voice.speaks) {
@@ -28,7 +28,7 @@ export function openWorkerRole(parts: ServiceParts): void {
   const { smtpUrl, mailFrom: from } = config;
   const mails = startMailSender({ ...shared, smtpUrl, from, folder: join(config.dataDir, "mail") });
   lifecycle.add("mail sender", () => mails.close());
-  const push = startWebhookPush({ ...shared, ...webhookOptions(config) });
+  const push = startWebhookPush({ ...shared, secrets, ...webhookOptions(config) });
   lifecycle.add("webhook push", () => push.close());
   const { geolocateUrl, geocoderUrl } = config;
   if (geolocateUrl === undefined && geocoderUrl === undefined) return;

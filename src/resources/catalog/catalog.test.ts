@@ -2,7 +2,8 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { COMMAND_TYPES, METRIC_KEYS } from "./capability.ts";
+import { metricKeys } from "../../codecs/metric-keys.ts";
+import { COMMAND_TYPES } from "./capability.ts";
 import { loadCatalog } from "./catalog.ts";
 
 const catalog = loadCatalog();
@@ -103,7 +104,7 @@ describe("shipped catalog", () => {
       const entry = capability("iw-generic", key);
       return entry?.kind === "telemetry" ? [entry.unit, entry.value_type, entry.min, entry.max, entry.loinc] : entry;
     };
-    expect(Object.fromEntries(METRIC_KEYS.map((key) => [key, row(key)]))).toEqual({
+    expect(Object.fromEntries(metricKeys.map((key) => [key, row(key)]))).toEqual({
       bat: ["%", "integer", 0, 100, null],
       hr: ["bpm", "integer", 0, 350, "8867-4"],
       sbp: ["mmHg", "integer", 0, 350, "8480-6"],

@@ -1,10 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { type MetricKey, metricKeys } from "../../codecs/metric-keys.ts";
 import { columnsOf } from "../../db/rows.ts";
 import { sql } from "../../db/sql.ts";
 import type { Principal } from "../../http/principal.ts";
 import { FreeObject, Nullable, refTo, Timestamp, Uuid } from "../../http/schemas.ts";
 import { pick } from "../../lib/pick.ts";
-import { METRIC_KEYS, type MetricKey } from "../catalog/capability.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { DeviceType } from "../catalog/catalog-schemas.ts";
 import { LocationSource } from "./location-source.ts";
@@ -20,7 +20,7 @@ type StatusEntry = Static<typeof StatusEntry>;
 
 /** Only these keys exist; whatever else may be stored is dropped by the serializer. */
 const DeviceStatus = Type.Unsafe<Partial<Record<MetricKey, StatusEntry>>>(
-  Type.Object(Object.fromEntries(METRIC_KEYS.map((key) => [key, Type.Optional(refTo(StatusEntry))])), {
+  Type.Object(Object.fromEntries(metricKeys.map((key) => [key, Type.Optional(refTo(StatusEntry))])), {
     $id: "DeviceStatus",
     description: "The last value of each metric that the device has reported.",
   }),

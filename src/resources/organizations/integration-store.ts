@@ -2,6 +2,7 @@ import type { Db, Tx } from "../../db/database.ts";
 import { table } from "../../db/rows.ts";
 import { type Sql, sql } from "../../db/sql.ts";
 import { newUuid } from "../../lib/ids.ts";
+import type { SecretBox } from "../../lib/secret-box.ts";
 import type { Actor } from "../../oauth/actor.ts";
 import { hashSecret, newClientId, newClientSecret } from "../../oauth/client-secrets.ts";
 import { announceIdentityChange } from "../../oauth/identity-changes.ts";
@@ -147,6 +148,7 @@ export async function createIntegration(
   settings: IntegrationSettings,
   actor: Actor,
   now: Date,
+  box: SecretBox,
 ): Promise<CreatedIntegration> {
   const clientSecret = newClientSecret();
   const webhookSecret = settings.webhookUrl === null ? null : newWebhookSecret();
@@ -156,7 +158,7 @@ export async function createIntegration(
     organization_id: organizationId,
     client_id: newClientId(),
     status: "active",
-    webhook_secret: webhookSecret,
+    webhook_secret: webhookSecret && box.seal(webhookSecret),
     created_at: now,
     updated_at: now,
   });
@@ -178,6 +180,7 @@ export async function updateIntegration(
   changed: Partial<IntegrationSettings>,
   actor: Actor,
   now: Date,
+  box: SecretBox,
 ): Promise<{ integration: Integration; webhookSecret: string | null } | undefined> {
   const before = await lockIntegration(tx, organizationId, integrationId);
   if (!before) return undefined;
@@ -187,7 +190,8 @@ export async function updateIntegration(
   const changes = changesBetween(auditView(before), auditView(wanted));
   if (webhookSecret !== null) changes.webhook_secret = [null, masked];
   if (Object.keys(changes).length === 0) return { integration: before, webhookSecret };
-  const columns = { ...columnsFor(wanted), webhook_secret: webhookSecret ?? before.webhookSecret, updated_at: now };
+  const sealed = webhookSecret === null ? before.webhookSecret : box.seal(webhookSecret);
+  const columns = { ...columnsFor(wanted), webhook_secret: sealed, updated_at: now };
   const integration = await tx.one<Integration>(sql`
     update integrations set ${integrations.assign(columns)}
     where organization_id = ${organizationId} and id = ${integrationId}

@@ -1,9 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { metricKeys } from "../../codecs/metric-keys.ts";
 import { collection } from "../../http/collection.ts";
 import { ok, type Route } from "../../http/route.ts";
 import { FreeObject, Nullable, refTo, Timestamp, Uuid } from "../../http/schemas.ts";
 import { notFound } from "../../lib/errors.ts";
-import { METRIC_KEYS } from "../catalog/capability.ts";
 import { getVisibleDevice } from "../devices/device-store.ts";
 import { latestReadings, type Readings } from "./latest-readings.ts";
 import { listTelemetry, newestTelemetry, type TelemetryRow, telemetryList } from "./telemetry-store.ts";
@@ -24,7 +24,7 @@ const TelemetryReading = Type.Object({ value: Type.Number(), ts: Timestamp }, { 
 const TelemetryLatest = Type.Object(
   {
     data: Type.Unsafe<Readings>(
-      Type.Object(Object.fromEntries(METRIC_KEYS.map((key) => [key, Type.Optional(refTo(TelemetryReading))]))),
+      Type.Object(Object.fromEntries(metricKeys.map((key) => [key, Type.Optional(refTo(TelemetryReading))]))),
     ),
   },
   { $id: "TelemetryLatest" },

@@ -1,0 +1,21 @@
+import type { SpokenSlug } from "../codecs/protocols.ts";
+import type { DeviceProtocol } from "./device-protocol.ts";
+import { makeIwDevice } from "./iw-device.ts";
+import { makeWatchDevice } from "./watch-device.ts";
+
+/** The device's side by model. Fleets are made of the first model; models that are not named speak like it. */
+export type VirtualModels = readonly [VirtualModel, ...VirtualModel[]];
+
+export interface VirtualModel {
+  modelSlug: string;
+  make(): DeviceProtocol;
+}
+
+/** Every protocol that the service speaks; null: it has no virtual device. */
+export const virtualProtocols: Readonly<Record<SpokenSlug, VirtualModels | null>> = {
+  iw: [
+    { modelSlug: "iw-h10", make: () => makeIwDevice("A") },
+    { modelSlug: "iw-pt880", make: () => makeIwDevice("B") },
+  ],
+  watch: [{ modelSlug: "watch-generic", make: makeWatchDevice }],
+};
