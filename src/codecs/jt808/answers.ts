@@ -1,4 +1,5 @@
 import type { AwaitedAnswer, RefusalReason, Session } from "../protocol-definition.ts";
+import { sixteenBitSerial } from "../serials.ts";
 import type { CommandAnswer, TrackerMessage } from "../tracker-message.ts";
 import { type Address, addressOf, readEnvelope, writeFrame, writeLockFrame } from "./envelope.ts";
 import { REGISTER } from "./registration.ts";
@@ -43,16 +44,13 @@ export function refuse(_reason: RefusalReason, session: Pick<Session, "memory">)
     : generalAnswer(address, serial, messageId, failed);
 }
 
-/** Serials have 16 bits. */
-export const serialOf = (sequence: number): string => String(sequence % 0x10000);
-
 /** The terminal's answer to a message of ours. Results as in the general answer; 4 confirms an alarm. */
 export function readAnswer(messageId: number, onWire: number | null, result: number): TrackerMessage[] {
   const isAccepted = result === 0 || result === 4;
   const answer: CommandAnswer = {
     kind: "command_answer",
     word: wordOf(messageId),
-    serial: onWire === null ? null : serialOf(onWire),
+    serial: onWire === null ? null : sixteenBitSerial(onWire),
     isAccepted,
     ...(isAccepted ? {} : { refusal: refusals[result] ?? "device_rejected" }),
     fields: [],

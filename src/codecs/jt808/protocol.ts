@@ -1,5 +1,7 @@
 import { defineProtocol } from "../protocol-definition.ts";
-import { answerTo, refuse, serialOf } from "./answers.ts";
+import { sixteenBitSerial } from "../serials.ts";
+import { last12Digits } from "../terminal-ids.ts";
+import { answerTo, refuse } from "./answers.ts";
 import { modeSeconds } from "./commands.ts";
 import { encodeDownlink } from "./downlink.ts";
 import { maxFrameBytes, nextPiece, recognizes } from "./framing.ts";
@@ -12,12 +14,8 @@ export const jt808 = defineProtocol({
   transports: ["tcp"],
   traits: Jt808Traits,
   maxFrameBytes,
-  terminalIds: {
-    defaultFor: (imei) => imei.slice(-12),
-    // Numbers are padded with zeros on the wire.
-    compareKey: (terminalId) => terminalId.replace(/^0+(?=.)/, ""),
-  },
-  serialOf,
+  terminalIds: last12Digits,
+  serialOf: sixteenBitSerial,
   modeSeconds,
   recognizes,
   nextPiece,
