@@ -14,14 +14,16 @@ const knownCodecs: ReadonlySet<number> = new Set([0x07, 0x08, 0x0c, 0x0d, 0x0e, 
 /** Packet number, kind, number of the data in it, the IMEI with its length, codec and number of records. */
 const minDatagramBytes = 2 + 1 + 1 + 2 + imeiDigits + 2;
 
-export type FrameForm = "login" | "data" | "datagram" | "keep_alive";
+/** What fits into a packet of the network; fewer first bytes are those of no other protocol. */
+const maxDatagramBytes = 2047;
+
+export type FrameForm = "login" | "data" | "datagram";
 
 /** Undefined: too few bytes to say. False: no frame begins here. */
 export function formAt(bytes: Buffer, at: number): FrameForm | false | undefined {
   const left = bytes.length - at;
   if (left < 1) return undefined;
-  if (bytes[at] === KEEP_ALIVE) return "keep_alive";
-  if (left < 2) return (bytes[at] as number) > maxFrameBytes >> 8 ? false : undefined;
+  if (left < 2) return (bytes[at] as number) > maxDatagramBytes >> 8 ? false : undefined;
   const length = bytes.readUInt16BE(at);
   if (length === imeiDigits) return digitsFrom(bytes, at + 2, "login");
   return length === 0 ? dataAt(bytes, at) : datagramAt(bytes, at, length);
@@ -48,7 +50,7 @@ function dataAt(bytes: Buffer, at: number): FrameForm | false | undefined {
 }
 
 function datagramAt(bytes: Buffer, at: number, length: number): FrameForm | false | undefined {
-  if (length < minDatagramBytes || length > maxFrameBytes - 2) return false;
+  if (length < minDatagramBytes || length > maxDatagramBytes) return false;
   if (bytes[at + 4] !== undefined && bytes[at + 4] !== 1) return false;
   if (bytes[at + 6] !== undefined && bytes[at + 6] !== 0) return false;
   if (bytes[at + 7] !== undefined && bytes[at + 7] !== imeiDigits) return false;
@@ -64,26 +66,32 @@ export function recognizes(start: Buffer): boolean | undefined {
   return form === "login" || form === "datagram";
 }
 
-export function nextPiece(bytes: Buffer, at: number, _scannedTo: number, session: Pick<Session, "device">): Piece {
+export function nextPiece(
+  bytes: Buffer,
+  at: number,
+  _scannedTo: number,
+  { device, memory }: Pick<Session, "device" | "memory">,
+): Piece {
+  // Between frames it keeps the connection open; before the login and in garbage it means nothing.
+  if (bytes[at] === KEEP_ALIVE && device && !memory.has("lost")) return { kind: "frame", start: at, end: at + 1 };
   const form = formAt(bytes, at);
   if (form === undefined) return { kind: "incomplete", start: at, scannedTo: at };
-  if (form === false) return scanStray(bytes, at);
-  // Before the login there is nothing to keep alive.
-  if (form === "keep_alive") return { kind: session.device ? "frame" : "stray", start: at, end: at + 1 };
+  if (form === false) {
+    memory.set("lost", "1");
+    return scanStray(bytes, at);
+  }
   const end = at + lengthOf(bytes, at, form);
-  return end > bytes.length ? { kind: "incomplete", start: at, scannedTo: at } : { kind: "frame", start: at, end };
+  if (end > bytes.length) return { kind: "incomplete", start: at, scannedTo: at };
+  memory.delete("lost");
+  return { kind: "frame", start: at, end };
 }
 
-function lengthOf(bytes: Buffer, at: number, form: "login" | "data" | "datagram"): number {
+function lengthOf(bytes: Buffer, at: number, form: FrameForm): number {
   return form === "data" ? bytes.readUInt32BE(at + 4) + 12 : bytes.readUInt16BE(at) + 2;
 }
 
-/** Up to the next data: nothing else has a beginning that garbage could not have by chance. */
 function scanStray(bytes: Buffer, start: number): Piece {
   let end = start + 1;
-  while (end < bytes.length && (bytes[end] !== 0 || dataStart(bytes, end) === false)) end++;
+  while (end < bytes.length && formAt(bytes, end) === false) end++;
   return { kind: "stray", start, end };
 }
-
-const dataStart = (bytes: Buffer, at: number): FrameForm | false | undefined =>
-  bytes[at + 1] === undefined ? undefined : bytes[at + 1] === 0 ? dataAt(bytes, at) : false;

@@ -8,13 +8,14 @@ import { readRecords, recordCodecs } from "./records.ts";
 import { readTexts, textCodecs } from "./texts.ts";
 
 export function readFrame(raw: Buffer, session: Session): FrameContent {
-  const form = raw[0] === KEEP_ALIVE ? "keep_alive" : formAt(raw, 0);
+  if (raw[0] === KEEP_ALIVE) return { messages: [{ kind: "heartbeat" }], replies: [] };
+  const form = formAt(raw, 0);
   if (form === "login") {
     return { messages: [{ kind: "login", id: raw.toString("latin1", 2) }], replies: [accepted] };
   }
   if (form === "datagram") return readDatagram(raw, session);
   if (session.device === undefined) throw new MalformedFrame("data before the login");
-  return form === "keep_alive" ? { messages: [{ kind: "heartbeat" }], replies: [] } : readData(raw);
+  return readData(raw);
 }
 
 function readData(raw: Buffer): FrameContent {

@@ -72,7 +72,7 @@ describe.skipIf(vectors.length === 0)("captured frames of trackers", () => {
 
   it.each(of("framing"))("framing %i", (_, vector) => {
     const bytes = vectorBytes(vector);
-    const piece = nextPiece(bytes, 0, 0, { device: undefined });
+    const piece = nextPiece(bytes, 0, 0, { device: undefined, memory: new Map() });
     if (piece.kind === "incomplete") throw new Error("no piece");
     expect(bytes.subarray(piece.start, piece.end)).toEqual(vectorBytes(vector.expect));
   });
