@@ -1,11 +1,11 @@
 import { hash } from "node:crypto";
 import type { FrameReport } from "../codecs/protocol-definition.ts";
 import type { DecodedFrame } from "../codecs/stream-decoder.ts";
-import type { DeviceTrack } from "./device-memory.ts";
+import type { DeviceHold } from "./device-memory.ts";
 
 /** A frame of an accepted device on its way into the database. */
 export interface Packet {
-  track: DeviceTrack;
+  hold: DeviceHold;
   protocol: string;
   frame: DecodedFrame;
   receivedAtMs: number;
@@ -37,5 +37,5 @@ export function deviceTimeOf({ messages }: FrameReport): number | null {
 }
 
 /** The same bytes from the same device are the same report. */
-export const reportKey = ({ deviceIdBytes }: DeviceTrack, { raw }: FrameReport): string =>
+export const reportKey = ({ deviceIdBytes }: DeviceHold, { raw }: FrameReport): string =>
   hash("sha256", Buffer.concat([deviceIdBytes, raw]), "hex").slice(0, 32);

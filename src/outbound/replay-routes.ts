@@ -1,8 +1,11 @@
+import { searchStart } from "../http/lists.ts";
 import { jsonText, type Route, route } from "../http/route.ts";
 import { refTo } from "../http/schemas.ts";
 import { partnerTokenRequired } from "../lib/errors.ts";
 import { uuidV7Floor } from "../lib/ids.ts";
+import type { Scope } from "../oauth/scopes.ts";
 import { shownTypes } from "../outbox/outbound-gate.ts";
+import { shownBody } from "../outbox/private-params.ts";
 import { OutboundEventPage } from "./outbound-envelope.ts";
 import { expiredBefore, readReplayQuery, replayParams, timeOf, usableAfterMs, windowEdge } from "./replay-query.ts";
 import { findOldestId, getSubscription, type ReplayPage, readLog } from "./replay-store.ts";
@@ -29,24 +32,26 @@ export const replayRoutes = (retentionDays: number): Route[] => [
         const oldest = await findOldestId(db, owner, edgeMs + usableAfterMs);
         throw expiredBefore(retentionDays, oldest === undefined ? edgeMs + usableAfterMs : timeOf(oldest));
       });
+      const sinceAt = since === undefined ? undefined : new Date(timeOf(since));
+      const startMs = search === undefined ? edgeMs : Math.max(edgeMs, searchStart({ after: sinceAt }, now).getTime());
       const { webhookEventTypes, webhookDeviceFilter } = await getSubscription(db, owner);
       const { messagingEnabled } = principal.partner;
       const scopes = [...principal.partner.scopes];
       const shown = shownTypes({ scopes, webhookEventTypes, messagingEnabled });
       const page = await readLog(db, owner, {
-        afterId: since ?? uuidV7Floor(edgeMs),
+        afterId: since ?? uuidV7Floor(startMs),
         types: types ? shown.filter((type) => types.includes(type)) : shown,
         deviceUids: webhookDeviceFilter,
         search,
         limit,
       });
-      return jsonText(pageText(page));
+      return jsonText(pageText(page, scopes));
     },
   }),
 ];
 
-/** The stored bodies as they are: what was signed must not be written anew. */
-function pageText({ rows, hasMore }: ReplayPage): string {
+/** The stored bodies as they are: what was signed must not be written anew, except for what the token may not see. */
+function pageText({ rows, hasMore }: ReplayPage, scopes: readonly Scope[]): string {
   const cursor = hasMore ? `"${rows.at(-1)?.id}"` : "null";
-  return `{"data":[${rows.map(({ body }) => body).join(",")}],"next_cursor":${cursor},"has_more":${hasMore}}`;
+  return `{"data":[${rows.map(({ type, body }) => shownBody(type, body, scopes)).join(",")}],"next_cursor":${cursor},"has_more":${hasMore}}`;
 }
