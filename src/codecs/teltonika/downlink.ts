@@ -1,4 +1,4 @@
-import { type Downlink, type Session, UnsupportedDownlink } from "../protocol-definition.ts";
+import { type Downlink, UnsupportedDownlink } from "../protocol-definition.ts";
 import { crc16Arc } from "../wire/crc16.ts";
 
 const texts: Readonly<Record<string, string>> = {
@@ -8,11 +8,10 @@ const texts: Readonly<Record<string, string>> = {
 };
 
 /** Commands are texts in codec 12. Answers name no command, so one is under way at a time. */
-export function encodeDownlink(downlink: Downlink, { memory }: Session): Buffer[] {
+export function encodeDownlink(downlink: Downlink): Buffer[] {
   // The device has the time from the satellites.
   if (downlink.kind === "clock") return [];
   if (downlink.kind !== "command") throw new UnsupportedDownlink("trackers take no messages");
-  if (memory.get("form") === "datagram") throw new UnsupportedDownlink("trackers take no commands over UDP");
   const text = Object.hasOwn(texts, downlink.type) ? texts[downlink.type] : undefined;
   if (text === undefined) throw new UnsupportedDownlink(`trackers know no ${downlink.type}`);
   return [textFrame(text)];

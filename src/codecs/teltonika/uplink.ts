@@ -29,7 +29,7 @@ function readData(raw: Buffer): FrameContent {
 }
 
 /** Packet number, kind, number of the data, IMEI, data. */
-function readDatagram(raw: Buffer, { device, memory }: Session): FrameContent {
+function readDatagram(raw: Buffer, { device }: Session): FrameContent {
   const reader = new ByteReader(raw);
   reader.skip(2);
   const packetId = Buffer.from(reader.bytes(2));
@@ -39,7 +39,6 @@ function readDatagram(raw: Buffer, { device, memory }: Session): FrameContent {
   const id = reader.text(imeiDigits);
   if (device === undefined) return { messages: [{ kind: "login", id }], replies: [], isReadAgain: true };
   if (id !== device.id) throw new MalformedFrame("another IMEI on this connection");
-  memory.set("form", "datagram");
   const content = reader.rest();
   const reports = readReports(content, content[0] as number);
   return { ...contentOf(reports), replies: [datagramAnswer(packetId, dataId, reports.length)] };
