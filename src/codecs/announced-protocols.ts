@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { NoTraits } from "./no-traits.ts";
 import { sixDigitSerial } from "./serials.ts";
-import { imeiDigits5To14, imeiOnly } from "./terminal-ids.ts";
+import { imeiOnly } from "./terminal-ids.ts";
 
 /**
  * Protocols of the catalog that no codec speaks yet. Their devices can be registered, so the rules that registering needs stand
@@ -14,8 +14,6 @@ const Gl200Traits = Type.Object({ command_password: Type.String({ maxLength: 20 
 const plain = { traits: NoTraits, terminalIds: imeiOnly, serialOf: sixDigitSerial, modeSeconds: {} };
 
 export const announcedProtocols = [
-  { ...plain, slug: "gt06" },
-  { ...plain, slug: "h02", terminalIds: imeiDigits5To14 },
   { ...plain, slug: "minifinder2" },
   { ...plain, slug: "gl200", traits: Gl200Traits },
   { ...plain, slug: "osmand" },

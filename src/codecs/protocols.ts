@@ -1,4 +1,6 @@
 import { announcedProtocols } from "./announced-protocols.ts";
+import { gt06 } from "./gt06/protocol.ts";
+import { h02 } from "./h02/protocol.ts";
 import { iw } from "./iw/protocol.ts";
 import { jt808 } from "./jt808/protocol.ts";
 import type { ProtocolDefinition, ProtocolRules } from "./protocol-definition.ts";
@@ -10,6 +12,8 @@ export const protocols = [
   // First bytes are offered to them in this order.
   iw,
   watch,
+  gt06,
+  h02,
   jt808,
   teltonika,
 ] as const satisfies readonly ProtocolDefinition[];
