@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { textFrame } from "../../src/codecs/teltonika/downlink.ts";
 import { makeClock } from "../../src/lib/clock.ts";
 import { type ByteDevice, openByteDevice } from "../support/byte-device.ts";
 import { type CommandWorld, openCommandWorld } from "../support/command-world.ts";
 import type { TestGateway } from "../support/gateway.ts";
-import { answerFrame, frame8, loginFrame, record8 } from "../support/teltonika-corpus.ts";
+import { answerFrame, datagram, frame8, loginFrame, record8 } from "../support/teltonika-corpus.ts";
+import { openUdpDevice } from "../support/udp-device.ts";
 
 let world: CommandWorld;
 let gateway: TestGateway;
@@ -90,5 +91,20 @@ describe("trackers", () => {
     const restart = await world.command(uid, "restart");
     await tracker.until(textFrame("cpureset"));
     expect(await world.until(uid, restart, "ack_ok")).toMatchObject({ result: { confirmed: false } });
+  });
+
+  it("name themselves in every datagram, and are answered with its numbers once it is stored", async () => {
+    const uid = await world.device("teltonika-generic");
+    const tracker = await openUdpDevice(gateway.address.port);
+    const [first, second] = [clock.nowMs() - 2000, clock.nowMs() - 1000];
+    const untilAnswers = (count: number): Promise<unknown> =>
+      vi.waitUntil(() => tracker.answers.length >= count, { timeout: 10_000, interval: 5 });
+    tracker.write(datagram(`08 01 ${record8(first)} 01`, uid));
+    await untilAnswers(1);
+    tracker.write(datagram(`08 02 ${record8(first)} ${record8(second)} 02`, uid));
+    await untilAnswers(2);
+    expect(tracker.answers.map((answer) => answer.toString("hex"))).toEqual(["0005cafe010501", "0005cafe010502"]);
+    expect(await timesOf(uid)).toEqual([first, second]);
+    tracker.close();
   });
 });
