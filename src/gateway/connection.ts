@@ -32,8 +32,8 @@ export interface ConnectionHost {
   readonly isFull: boolean;
   /** After each chunk, which may have been the one too many. */
   checkRoom(): void;
-  /** Settles who the device is; undefined: nobody has registered it. */
-  admit(connection: Connection, protocol: string, wireId: string): Promise<Admission | undefined>;
+  /** Settles who the device is; undefined: nobody has registered it, or it does not know its code. */
+  admit(connection: Connection, protocol: string, login: Login): Promise<Admission | undefined>;
   /** The connection is the device's from now on, and an older one of this process is closed; false: there is a newer one. */
   onOpen(connection: Connection, hold: DeviceHold): boolean;
   /** The login is stored and answered. */
@@ -258,7 +258,7 @@ export class Connection implements PacketOwner, DeviceLink {
     } else if (login) {
       this.state = "resolving";
       this.#loginFrame = frame;
-      void this.#login(login.id);
+      void this.#login(login);
     } else this.destroy("no_login");
   }
 
@@ -273,11 +273,11 @@ export class Connection implements PacketOwner, DeviceLink {
     });
   }
 
-  async #login(wireId: string): Promise<void> {
+  async #login(login: Login): Promise<void> {
     const { log, metrics } = this.#host;
     let admission: Admission | undefined;
     try {
-      admission = await this.#host.admit(this, this.protocol, wireId);
+      admission = await this.#host.admit(this, this.protocol, login);
     } catch (error) {
       log.warn({ err: (error as Error).message }, "a login could not be looked up");
       return this.destroy("unavailable");

@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import type { ProtocolDefinition, SessionDevice } from "../codecs/protocol-definition.ts";
-import type { TrackerMessage } from "../codecs/tracker-message.ts";
+import type { Login, TrackerMessage } from "../codecs/tracker-message.ts";
 import type { Database } from "../db/database.ts";
 import type { Listener } from "../db/listener.ts";
 import { openHold } from "../ingest/device-hold.ts";
@@ -15,6 +15,7 @@ import { ZoneOffsets } from "../lib/zone-offset.ts";
 import type { Catalog } from "../resources/catalog/catalog.ts";
 import { findWireDevice } from "../resources/devices/wire-device.ts";
 import { AddressCounts } from "./address-counts.ts";
+import { authenticate } from "./authentication.ts";
 import { type Admission, Connection, type ConnectionHost } from "./connection.ts";
 import type { ConnectionSocket } from "./connection-socket.ts";
 import type { DeviceLink, DownlinkHost, DownlinkLane, MakeDownlinkLane } from "./downlink.ts";
@@ -245,14 +246,17 @@ class TcpGateway implements Gateway, ConnectionHost, UdpGatewayHost {
     return connection;
   }
 
-  async admit(connection: Connection, protocol: string, wireId: string): Promise<Admission | undefined> {
+  async admit(connection: Connection, protocol: string, login: Login): Promise<Admission | undefined> {
     const { db, catalog } = this.#options;
+    const { id: wireId, proof } = login;
     const found = await findWireDevice(db.point, protocol, wireId);
     if (!found) {
       this.#unknown.add(wireId, protocol, connection.remoteAddr);
       return undefined;
     }
     const { id, organization_id: organizationId, uid, name } = found;
+    const authentication = await authenticate(db.point, organizationId, id, proof);
+    if (authentication === "refused") return undefined;
     // The first device of an organization waits for its rules, instead of the packets of all others.
     await this.#options.rules.atLeast(organizationId, 0);
     const claim = { deviceId: id, organizationId, protocol, remoteAddr: connection.remoteAddr };
@@ -269,6 +273,7 @@ class TcpGateway implements Gateway, ConnectionHost, UdpGatewayHost {
       traits: catalog.findModel(found.device_model_slug) ? catalog.traitsOf(found.device_model_slug) : {},
       locale: found.default_locale.slice(0, 2),
       outstandingSerials,
+      ...(authentication ? { authentication } : {}),
     };
     return { device, hold, modelSlug: found.device_model_slug, outstandingSerials };
   }
