@@ -135,16 +135,16 @@ class TcpGateway implements Gateway, ConnectionHost, UdpGatewayHost {
       const connection = this.#byDevice.get(deviceId);
       if (connection?.hold && connection.hold.epoch < epoch) connection.destroy("overtaken");
     };
-    const onWoken = (deviceId: string): void => {
+    const onWake = (deviceId: string): void => {
       const link = this.linkOf(deviceId);
-      if (link) for (const lane of this.#downlinks) lane.woken(link);
+      if (link) for (const lane of this.#downlinks) lane.onWake(link);
     };
     const nodeId = newUuid();
     const openSessions = () =>
       [...this.#byDevice.values()].flatMap(({ hold }) =>
         hold ? [{ deviceId: hold.device.id, epoch: hold.epoch }] : [],
       );
-    this.#sessions = new SessionRegistry({ db, clock, log, listener, nodeId, openSessions, onOvertaken, onWoken });
+    this.#sessions = new SessionRegistry({ db, clock, log, listener, nodeId, openSessions, onOvertaken, onWake });
     const host: DownlinkHost = {
       db,
       clock,
@@ -164,11 +164,11 @@ class TcpGateway implements Gateway, ConnectionHost, UdpGatewayHost {
   }
 
   ready(connection: Connection): void {
-    for (const lane of this.#downlinks) lane.opened(connection);
+    for (const lane of this.#downlinks) lane.onOpen(connection);
   }
 
-  heard(connection: Connection, messages: readonly TrackerMessage[]): void {
-    for (const lane of this.#downlinks) lane.heard(connection, messages);
+  onMessages(connection: Connection, messages: readonly TrackerMessage[]): void {
+    for (const lane of this.#downlinks) lane.onMessages(connection, messages);
   }
 
   async start(): Promise<void> {
@@ -258,7 +258,7 @@ class TcpGateway implements Gateway, ConnectionHost, UdpGatewayHost {
     const authentication = await authenticate(db.point, organizationId, id, proof);
     if (authentication === "refused") return undefined;
     // The first device of an organization waits for its rules, instead of the packets of all others.
-    await this.#options.rules.upTo(organizationId, 0);
+    await this.#options.rules.atLeast(organizationId, 0);
     const claim = { deviceId: id, organizationId, protocol, remoteAddr: connection.remoteAddr };
     const session = await this.#sessions.claim(claim);
     const nowMs = this.clock.nowMs();
@@ -278,7 +278,7 @@ class TcpGateway implements Gateway, ConnectionHost, UdpGatewayHost {
     return { device, hold, modelSlug: found.device_model_slug, outstandingSerials };
   }
 
-  opened(connection: Connection, hold: DeviceHold): boolean {
+  onOpen(connection: Connection, hold: DeviceHold): boolean {
     const { id } = hold.device;
     const other = this.#byDevice.get(id);
     const isNewest = !other?.hold || other.hold.epoch < hold.epoch;
@@ -289,14 +289,14 @@ class TcpGateway implements Gateway, ConnectionHost, UdpGatewayHost {
     return isNewest;
   }
 
-  gone(connection: Connection): void {
+  onClose(connection: Connection): void {
     if (!this.#connections.delete(connection)) return;
     this.#addresses.release(connection.remoteAddr);
     const { hold } = connection;
     if (!hold) return;
     if (this.#byDevice.get(hold.device.id) === connection) this.#byDevice.delete(hold.device.id);
     this.#sessions.end(hold.device.id, hold.epoch);
-    for (const lane of this.#downlinks) lane.gone(connection);
+    for (const lane of this.#downlinks) lane.onClose(connection);
   }
 
   /** Stops all reading when too much waits, and takes it up again at the half. */

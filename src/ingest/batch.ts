@@ -15,7 +15,7 @@ import { outboundOf } from "./outbound-rows.ts";
 import { deviceTimeOf, type Packet, reportKey, reportsOf } from "./packet.ts";
 import { addPresenceEvents } from "./presence-events.ts";
 import type { OrganizationRules, RuleView } from "./rules/organization-rules.ts";
-import { hasDoubt, type PastThresholds, readPast } from "./rules/past-thresholds.ts";
+import { mayHaveMissedChange, type PastThresholds, readPast } from "./rules/past-thresholds.ts";
 import type { RuleBook } from "./rules/rule-book.ts";
 import { storeRules } from "./rules/rule-step.ts";
 import { RulesMoved } from "./rules/rules-moved.ts";
@@ -78,7 +78,7 @@ export async function storeBatch(
   }
   const { rules: book } = options;
   const rules = new Map<string, OrganizationRules>();
-  for (const id of organizationIds) rules.set(id, await book.upTo(id, versions.get(id) ?? 0));
+  for (const id of organizationIds) rules.set(id, await book.atLeast(id, versions.get(id) ?? 0));
   const reports = batch.packets.flatMap((packet) => reportsOf(packet.frame).map((report) => ({ ...report, packet })));
   const { isNew, duplicates } = await findNew(client, reports);
   const holds = batch.packets.map(({ hold }) => hold);
@@ -128,7 +128,7 @@ export async function storeBatch(
 
 function viewOf(hold: DeviceHold, rules: OrganizationRules): RuleView {
   // Not that of rules which were forgotten and read again: it would keep the old ones in memory.
-  if (hold.view?.version !== rules.version || hold.view.of !== rules) hold.view = rules.viewOf(hold.device.id);
+  if (hold.view?.version !== rules.version || hold.view.rules !== rules) hold.view = rules.viewOf(hold.device.id);
   return hold.view;
 }
 
@@ -137,7 +137,7 @@ function endInterrupted(
   view: RuleView,
   past: ReadonlyMap<string, PastThresholds>,
 ): void {
-  if (!hasDoubt(hold.memory.rules, view.of)) return;
+  if (!mayHaveMissedChange(hold.memory.rules, view.rules)) return;
   const known = past.get(hold.device.organizationId);
   // Read ahead by a notification meanwhile.
   if (known?.version !== view.version) throw new RulesMoved();
