@@ -90,7 +90,7 @@ export function registerConsolePages(app: FastifyInstance, options: ConsolePages
     decorateReply: false,
     cacheControl: false,
     setHeaders: (reply) => {
-      reply.setHeader("Cache-Control", "public, max-age=31536000, immutable");
+      reply.header("Cache-Control", "public, max-age=31536000, immutable");
     },
   });
 }
