@@ -279,11 +279,11 @@ export class Connection implements PacketOwner, DeviceLink {
     else this.updateReading();
   }
 
-  packetSettled({ frame }: Packet, outcome: Outcome): void {
+  packetSettled({ frame, isRefused }: Packet, outcome: Outcome): void {
     this.#waiting--;
     if (this.state === "closed") return;
     if (outcome === "stored") {
-      this.#answer(frame);
+      this.#answer(frame, isRefused === true);
       if (this.isOpen) this.#host.heard(this, frame.messages);
     } else if (outcome === "stale") this.destroy("overtaken");
     else if (outcome === "lost") this.destroy("shutdown");
@@ -292,8 +292,9 @@ export class Connection implements PacketOwner, DeviceLink {
   }
 
   // Only after the commit: a device that sees the answer deletes its copy.
-  #answer(frame: DecodedFrame): void {
-    for (const reply of frame.replies) this.write(reply);
+  #answer(frame: DecodedFrame, isRefused: boolean): void {
+    const replies = (isRefused && frame.refusals) || frame.replies;
+    for (const reply of replies) this.write(reply);
     if (!frame.messages.some(isLogin)) return;
     try {
       const clock = this.#protocol?.encode({ kind: "clock" }, this.#session as Session) ?? [];

@@ -9,6 +9,8 @@ export interface Packet {
   frame: DecodedFrame;
   receivedAtMs: number;
   owner: PacketOwner;
+  /** Set by the commit: the part of a recording in it was not taken, which is what the device is told. */
+  isRefused?: boolean;
 }
 
 /**

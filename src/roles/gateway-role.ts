@@ -16,7 +16,7 @@ export async function openGatewayRole(parts: ServiceParts): Promise<string> {
     "partitions",
     repeat("partitions", 3_600_000, log, () => keepPartitions(db, tables, clock, log)),
   );
-  const { steps, downlinks } = deviceServices(config);
+  const { steps, downlinks } = deviceServices({ ...config, catalog });
   const ingest = makeIngest({
     db,
     clock,
