@@ -7,6 +7,10 @@ export function makeIngestMetrics(metrics: Metrics, queue: { queuedFrames: numbe
   const duplicates = metrics.counter("vigil_ingest_duplicates_total", "Resent packets that were stored before.");
   const batches = metrics.counter("vigil_ingest_batches_total", "Transactions of packets.");
   const retries = metrics.counter("vigil_ingest_retries_total", "Attempts to store packets that the database refused.");
+  const deferred = metrics.counter(
+    "vigil_ingest_deferred_total",
+    "Packets without an alarm that were left unanswered because the disk is nearly full.",
+  );
   const faults = metrics.counter(
     "vigil_ingest_faults_total",
     "Rounds in which the program failed at every packet, which wait and are tried again.",
@@ -48,6 +52,7 @@ export function makeIngestMetrics(metrics: Metrics, queue: { queuedFrames: numbe
       for (const status of recordings) outcomes.recorded(status);
     },
     reread: (devices: number): void => rereads.add({}, devices),
+    deferred: (count: number): void => deferred.add({}, count),
     faulted: (): void => faults.add({}),
     retried: (): void => retries.add({}),
     poisoned: (protocol: string): void => poisoned.add({ protocol }),

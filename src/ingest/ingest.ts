@@ -3,6 +3,7 @@ import type { Database } from "../db/database.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Metrics } from "../lib/metrics.ts";
+import { alarmsOnly } from "./alarms-only.ts";
 import { type Batch, type Committed, makeBatch, type StaleDevices, type StoreOptions, storeBatch } from "./batch.ts";
 import { type BatchFailure, failureOf, placeOf, reasonOf } from "./batch-failure.ts";
 import { BlamedDevices } from "./blamed-devices.ts";
@@ -42,6 +43,8 @@ export interface IngestOptions extends StoreOptions {
    * does, and the other way round. With fewer it would only make batches smaller, which cost more and are answered no sooner.
    */
   secondBatchThreshold?: number;
+  /** True while there is hardly any room on the disk. */
+  takesOnlyAlarms?: () => boolean;
 }
 
 const mostPackets = 2000;
@@ -125,7 +128,8 @@ class BatchingIngest implements Ingest {
         );
       }
       for (const { hold } of current) hold.state = "storing";
-      if (current.length > 0) await this.#storeRound(current);
+      const fitting = this.#options.takesOnlyAlarms?.() ? this.#deferOthers(current) : current;
+      if (fitting.length > 0) await this.#storeRound(fitting);
       for (const { hold } of current) if (isStoring(hold)) hold.state = "idle";
       this.#onSettled();
     }
@@ -145,6 +149,14 @@ class BatchingIngest implements Ingest {
     }
     this.#waiting = kept;
     return taken;
+  }
+
+  #deferOthers(packets: readonly Packet[]): Packet[] {
+    const fitting = packets.map((packet) => ({ packet, taken: alarmsOnly(packet) }));
+    const deferred = fitting.flatMap(({ packet, taken }) => (taken ? [] : [packet]));
+    this.#metrics.deferred(deferred.length);
+    this.#settleAll(deferred, "deferred");
+    return fitting.flatMap(({ taken }) => taken ?? []);
   }
 
   /** The packets of blamed devices come after the others, and only some of them: the rest waits for its next turn. */
