@@ -1,5 +1,6 @@
 import type { BatchStep } from "../ingest/batch-step.ts";
 import { commandAnswers } from "../ingest/command-answers.ts";
+import { deviceCodes } from "../ingest/device-codes.ts";
 import { storeEcgParts } from "../ingest/ecg-parts.ts";
 import { inboundMessages } from "../ingest/inbound-messages.ts";
 import { makeMediaGate } from "../ingest/media-gate.ts";
@@ -31,7 +32,7 @@ export function deviceServices(options: DeviceServicesOptions): DeviceServices {
   return {
     // Messages first: an answer without a serial belongs to the command that waits for it, if one does. The gate comes before
     // the steps that store recordings.
-    steps: [messageAnswers, commandAnswers, gate, inboundMessages, storeEcgParts],
+    steps: [deviceCodes, messageAnswers, commandAnswers, gate, inboundMessages, storeEcgParts],
     downlinks: [makeCommandLane({ ackTimeoutSeconds: commandAckTimeoutSeconds }), (host) => new MessageLane(host)],
   };
 }

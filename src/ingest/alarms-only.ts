@@ -24,5 +24,5 @@ export function alarmsOnly(packet: Packet): Packet | undefined {
   // A report without a time is not kept by its device: only that the device is there can be saved of it.
   const isPart = messages.some(({ kind }) => partKinds.has(kind));
   if (isPart || deviceTimeOf(frame) !== null) return undefined;
-  return { ...packet, frame: { ...frame, messages: [signOfLife] } };
+  return { ...packet, frame: { messages: [signOfLife], replies: frame.replies, raw: frame.raw } };
 }

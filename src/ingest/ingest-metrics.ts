@@ -48,8 +48,8 @@ export function makeIngestMetrics(metrics: Metrics, queue: { queuedFrames: numbe
       sizes.observe({}, count);
       seconds.observe({}, duration);
       for (const { reason } of refused) refusals.add({ reason });
-      outcomes.told(outbound);
-      for (const status of recordings) outcomes.recorded(status);
+      outcomes.countOutcomes(outbound);
+      for (const status of recordings) outcomes.countRecording(status);
     },
     reread: (devices: number): void => rereads.add({}, devices),
     deferred: (count: number): void => deferred.add({}, count),

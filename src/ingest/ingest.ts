@@ -47,10 +47,10 @@ export interface IngestOptions extends StoreOptions {
   takesOnlyAlarms?: () => boolean;
 }
 
-const mostPackets = 2000;
+const maxPackets = 2000;
 const defaultSecondBatchThreshold = 200;
 const firstPauseMs = 100;
-const longestPauseMs = 5000;
+const maxPauseMs = 5000;
 /** While the program fails at every packet, the next attempt may meet one that shows it to be the fault of the others. */
 const maxFaultPauseMs = 1000;
 /** Packets of blamed devices that are tried before the others come again. */
@@ -139,12 +139,12 @@ class BatchingIngest implements Ingest {
 
   /** The oldest packets, without those of devices that another transaction is storing. None: the other one takes what comes. */
   #take(): Packet[] {
-    if (this.#running <= 1) return this.#waiting.splice(0, mostPackets);
+    if (this.#running <= 1) return this.#waiting.splice(0, maxPackets);
     if (!this.#fillsSecondBatch) return [];
     const taken: Packet[] = [];
     const kept: Packet[] = [];
     for (const packet of this.#waiting) {
-      if (taken.length < mostPackets && !isStoring(packet.hold)) taken.push(packet);
+      if (taken.length < maxPackets && !isStoring(packet.hold)) taken.push(packet);
       else kept.push(packet);
     }
     this.#waiting = kept;
@@ -229,7 +229,7 @@ class BatchingIngest implements Ingest {
           "packets could not be stored, they wait and will be tried again",
         );
         await this.#pause(pauseMs);
-        pauseMs = Math.min(pauseMs * 2, longestPauseMs);
+        pauseMs = Math.min(pauseMs * 2, maxPauseMs);
       }
     }
   }
@@ -294,11 +294,11 @@ class BatchingIngest implements Ingest {
   }
 
   async #storeWithout(batch: Batch, stale: ReadonlySet<DeviceHold>, round: Round): Promise<void> {
-    const [gone, rest] = [
+    const [stalePackets, rest] = [
       batch.packets.filter(({ hold }) => stale.has(hold)),
       batch.packets.filter(({ hold }) => !stale.has(hold)),
     ];
-    this.#settleAll(gone, "stale");
+    this.#settleAll(stalePackets, "stale");
     if (rest.length > 0) await this.#store(rest, round);
   }
 
@@ -330,7 +330,7 @@ class BatchingIngest implements Ingest {
         if (this.#closed) return this.#settleAll([packet], "lost");
         log.warn({ code: reasonOf(error) }, "a poisoned packet could not be kept yet");
         await this.#pause(pauseMs);
-        pauseMs = Math.min(pauseMs * 2, longestPauseMs);
+        pauseMs = Math.min(pauseMs * 2, maxPauseMs);
       }
     }
     this.#metrics.poisoned(protocol);
