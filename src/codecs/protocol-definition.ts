@@ -73,6 +73,8 @@ export interface FrameContent {
   replies: Buffer[];
   /** The frame names its device beside what it says: it is read again once the login is accepted. */
   isReadAgain?: boolean;
+  /** The device asked for the connection to be closed after the answer. */
+  isLast?: boolean;
 }
 
 export interface AwaitedAnswer {

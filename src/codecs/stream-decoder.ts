@@ -15,6 +15,8 @@ export interface DecodedFrame {
   replies: Buffer[];
   /** The frame as it came; identifies a resent packet, and is kept when the frame cannot be stored. */
   raw: Buffer;
+  /** The connection is closed after the answer. */
+  isLast?: boolean;
 }
 
 /** A malformed frame, or bytes between frames that belong to none. */
@@ -99,7 +101,8 @@ export class StreamDecoder {
           decoded.trailing.malformed++;
           if (content.resumeAt !== undefined) at = Math.max(before + 1, start + content.resumeAt);
         } else {
-          decoded.frames.push({ messages: content.messages, replies: content.replies, raw });
+          const { messages, replies, isLast } = content;
+          decoded.frames.push({ messages, replies, raw, ...(isLast ? { isLast } : {}) });
           decoded.trailing.malformed = 0;
           goodUntil = end;
           if (content.messages.at(-1)?.kind === "login") {
