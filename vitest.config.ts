@@ -1,15 +1,16 @@
-import { defineConfig } from "vitest/config";
+import { availableParallelism } from "node:os";
+import { defineConfig, mergeConfig } from "vitest/config";
 
 // Continuous integration wants the counts as data beside what people read.
 const json = process.env.VITEST_JSON;
 
-export default defineConfig({
+/** `npm test` and `npm run test:slow` differ in their files only. */
+export const shared = defineConfig({
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
-    // One shared module world per worker: three times less CPU on two cores, and it keeps the code free of module state.
+    // One shared module world per worker: three times less CPU, one application for the API files, and no module state in src.
     isolate: false,
     pool: "forks",
-    maxWorkers: 2,
+    maxWorkers: availableParallelism(),
     globalSetup: ["test/support/global-setup.ts"],
     reporters: json ? ["default", "json"] : ["default"],
     ...(json ? { outputFile: { json } } : {}),
@@ -17,3 +18,10 @@ export default defineConfig({
     hookTimeout: 60_000,
   },
 });
+
+export default mergeConfig(
+  shared,
+  defineConfig({
+    test: { include: ["{src,test}/**/*.test.ts"], exclude: ["**/node_modules/**", "**/*.slow.test.ts"] },
+  }),
+);

@@ -1,12 +1,13 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from "fastify";
-import { registerConsoleApi } from "./console/console-routes.ts";
+import { consoleRoutes, registerConsoleEntry } from "./console/console-routes.ts";
 import type { Database } from "./db/database.ts";
-import { Authenticator } from "./http/authenticate.ts";
+import { Authenticator, type CredentialHeaders } from "./http/authenticate.ts";
 import { pathOf } from "./http/call-context.ts";
 import { registerDocs } from "./http/docs-pages.ts";
 import { errorBodyFor, toApiError } from "./http/error-body.ts";
+import { registerFavicon } from "./http/favicon.ts";
 import { passGates } from "./http/gates.ts";
 import { isApiPath, policiesOf, registerRoutes } from "./http/kernel.ts";
 import { describeApi } from "./http/openapi.ts";
@@ -19,7 +20,9 @@ import { type ApiError, notFound, throttled } from "./lib/errors.ts";
 import { uuidV7 } from "./lib/ids.ts";
 import type { Logger } from "./lib/logger.ts";
 import type { Metrics } from "./lib/metrics.ts";
+import type { SecretBox } from "./lib/secret-box.ts";
 import { registerOAuthRoutes } from "./oauth/oauth-routes.ts";
+import type { PasswordWork } from "./oauth/password-work.ts";
 import type { TokenCache } from "./oauth/token-cache.ts";
 import { replayRoutes } from "./outbound/replay-routes.ts";
 import { describeWebhooks } from "./outbound/webhook-description.ts";
@@ -53,6 +56,9 @@ export interface AppOptions {
   tokens: TokenCache;
   rateLimiter: RateLimiter;
   sessionKey: Buffer;
+  /** Of secrets that are read back. */
+  secrets: SecretBox;
+  passwords: PasswordWork;
   decoyHash: string;
   /** Known only once the server listens, when no base URL is configured. */
   baseUrl: () => string;
@@ -109,7 +115,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
       // A path that cannot be decoded has no route; under the API it is outside the surface like any other.
       const url = request.raw.url ?? "";
       const headers: Record<string, string> = { ...baseHeaders(request.id), "content-type": jsonType };
-      refuseUnrouted(url, request.headers.authorization, headers).catch((refusal: unknown) => {
+      refuseUnrouted(url, request.headers, headers).catch((refusal: unknown) => {
         const error = toApiError(refusal);
         reply.raw.writeHead(error.status, { ...headers, ...error.headers });
         reply.raw.end(JSON.stringify(errorBodyFor(request.method, pathOf(url), error, request.id)));
@@ -122,11 +128,11 @@ export function buildApp(options: AppOptions): FastifyInstance {
   /** The gates for a path without a route. It counts as a call like any other, and `headers` get what it leaves of the quota. */
   async function refuseUnrouted(
     url: string,
-    authorization: string | undefined,
+    credentials: CredentialHeaders,
     headers: Record<string, string>,
   ): Promise<never> {
     if (!isApiPath(url)) throw notFound();
-    const principal = await authenticator.authenticate(authorization);
+    const principal = await authenticator.authenticate(credentials);
     const decision = await options.rateLimiter.take(principal.id, policiesOf(principal));
     Object.assign(headers, rateHeaders(decision));
     if (!decision.allowed) throw throttled(decision.waitSeconds, decision.violated);
@@ -152,15 +158,16 @@ export function buildApp(options: AppOptions): FastifyInstance {
   observe(app, options);
 
   registerOAuthRoutes(app, { db, clock, tokenTtlSeconds: options.tokenTtlSeconds, baseUrl: options.baseUrl });
-  registerRoutes(app, options.routes, {
+  const { rateLimiter, sessionKey, secrets, passwords, decoyHash, baseUrl } = options;
+  registerRoutes(app, [...options.routes, ...consoleRoutes({ db, passwords, secrets, baseUrl })], {
     db,
     clock,
     authenticator,
-    rateLimiter: options.rateLimiter,
-    baseUrl: options.baseUrl,
+    rateLimiter,
+    baseUrl,
   });
-  const { rateLimiter, sessionKey, decoyHash } = options;
-  registerConsoleApi(app, { db, clock, authenticator, rateLimiter, sessionKey, decoyHash });
+  registerConsoleEntry(app, { db, clock, sessionKey, secrets, passwords, decoyHash, baseUrl });
+  registerFavicon(app);
   registerDocs(app, describeApi(options.routes, options.version, describeWebhooks()));
 
   app.setNotFoundHandler(() => {

@@ -31,6 +31,8 @@ export interface Config {
   /** Networks in CIDR form that webhooks may reach although they are not public. */
   webhookAllowCidrs: readonly string[];
   webhookCaFile: string | undefined;
+  /** The key that seals secrets; undefined: one in the data folder. */
+  secretKeyFile: string | undefined;
   webhookBackoffSeconds: readonly number[];
   webhookTimeoutMs: number;
   geocoderUrl: string | undefined;
@@ -115,7 +117,7 @@ function parseCidr(name: string, text: string): string {
 function parseDedicatedPort(name: string, text: string): DedicatedPort {
   const [, protocol, port] = /^([a-z][a-z0-9_-]*):(\d+)$/.exec(text) ?? [];
   if (protocol === undefined || port === undefined) {
-    throw new ConfigError(name, `must be pairs like iw:7701,watch:7702, not "${text}"`);
+    throw new ConfigError(name, `must be pairs of a protocol and a port, such as PROTOCOL:7701, not "${text}"`);
   }
   return { protocol, port: integer(name, port, 0, 65535) };
 }
@@ -186,6 +188,7 @@ export function loadConfig(
       parseCidr("VIGIL_WEBHOOK_ALLOW_CIDRS", text),
     ),
     webhookCaFile: parsed("VIGIL_WEBHOOK_CA_FILE", (_, text) => resolve(text)),
+    secretKeyFile: parsed("VIGIL_SECRET_KEY_FILE", (_, text) => resolve(text)),
     webhookBackoffSeconds: parsed("VIGIL_WEBHOOK_BACKOFF", parseBackoff) ?? [1, 5, 30, 120, 600],
     webhookTimeoutMs: number("VIGIL_WEBHOOK_TIMEOUT_MS", 10_000, 1, 600_000),
     geocoderUrl: parsed("VIGIL_GEOCODER_URL", httpUrl),

@@ -16,13 +16,13 @@ const allowed: Record<string, readonly string[]> = {
   oauth: ["lib", "db"],
   outbox: ["lib", "db", "oauth"],
   http: ["lib", "db", "oauth"],
-  resources: ["lib", "db", "oauth", "http", "mail", "outbox"],
+  resources: ["lib", "db", "codecs", "oauth", "http", "mail", "outbox"],
   places: ["lib", "db", "resources", "outbox"],
   rules: ["lib"],
   outbound: ["lib", "db", "oauth", "http", "outbox", "resources"],
   ingest: ["lib", "db", "codecs", "resources", "rules", "outbox", "places"],
   gateway: ["lib", "db", "codecs", "resources", "ingest", "outbox"],
-  console: ["lib", "db", "http", "oauth", "resources"],
+  console: ["lib", "db", "http", "oauth", "resources", "mail"],
   simulator: ["lib", "codecs"],
 };
 
@@ -106,6 +106,33 @@ describe("the house", () => {
   it("names the file it means, with its ending", () => {
     expect(imports.filter(({ to }) => !/\.(ts|json)$/.test(to))).toEqual([]);
     expect(files.filter((file) => /\/(index|utils|helpers|common|types)\.ts$/.test(file))).toEqual([]);
+  });
+
+  it("names a protocol only in its codec, its virtual device and the lists of both", () => {
+    const slugs = readdirSync(join(src, "resources/catalog/data"))
+      .filter((name) => name !== "capabilities.json")
+      .map((name) => name.replace(".json", ""));
+    expect(slugs.length).toBeGreaterThan(8);
+    const places = [
+      /^codecs\/(protocols|announced-protocols)\.ts$/,
+      new RegExp(`^codecs/(${slugs.join("|")})/`),
+      /^simulator\/virtual-protocols\.ts$/,
+      new RegExp(`^simulator/(${slugs.join("|")})-device\\.ts$`),
+      // A watch is also a kind of device, whatever it speaks.
+      /^resources\/catalog\/device-types\.ts$/,
+    ];
+    const others = files.filter((file) => !places.some((place) => place.test(relative(src, file))));
+    // As a value, alone or before a hyphen or a colon; what is no English word nowhere at all, not even in a comment.
+    const value = new RegExp(`["'\`](${slugs.join("|")})["'\`:-]`);
+    const word = new RegExp(`\\b(${slugs.filter((slug) => slug !== "watch").join("|")})\\b`, "i");
+    const key = new RegExp(`^\\s*(${slugs.join("|")}):`, "m");
+    const named = others.filter((file) => [value, word, key].some((one) => one.test(readFileSync(file, "utf8"))));
+    expect(named.map((file) => relative(src, file))).toEqual([]);
+    const inside = imports.filter(({ from, to }) => {
+      const folder = new RegExp(`^codecs/(${slugs.join("|")})/`).exec(to)?.[0];
+      return folder !== undefined && !from.startsWith(folder) && from !== "codecs/protocols.ts";
+    });
+    expect(inside.map(({ from, to }) => `${from} imports ${to}`)).toEqual([]);
   });
 
   it("reads the environment in one file only", () => {

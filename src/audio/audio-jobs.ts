@@ -20,8 +20,8 @@ export type AudioResult =
   | { kind: "too_long" }
   | { kind: "unspeakable" };
 
-/** Encoders of other formats add some hundredths of a second of padding. */
-const paddingSeconds = 0.5;
+/** Encoders add some hundredths of a second of padding, which is cut; a recording that is longer than that is refused. */
+const paddingSeconds = 0.1;
 /** What a device sent may be longer than what it is sent. */
 const longestWavSeconds = 700;
 

@@ -1,6 +1,7 @@
 import { migrate, migrationStatus } from "../db/migrate.ts";
+import { resealSecrets } from "../roles/reseal.ts";
 import type { Command } from "./command.ts";
-import { describeDatabaseUrl, withBareDatabase } from "./command-database.ts";
+import { describeDatabaseUrl, withBareDatabase, withDatabase } from "./command-database.ts";
 import { record, showValue, table } from "./output.ts";
 
 const migrateCommand: Command = {
@@ -54,4 +55,24 @@ const status: Command = {
   },
 };
 
-export const dbCommands: readonly Command[] = [migrateCommand, status];
+const reseal: Command = {
+  path: ["db", "reseal"],
+  summary: "Seal the secrets in the database with another key",
+  positionals: [],
+  options: [
+    { name: "key-file", value: "FILE", summary: "the new key; without it a new one replaces that of the data folder" },
+  ],
+  examples: ["vigil db reseal", "vigil db reseal --key-file /etc/vigil/new-secret.key --json"],
+  next: ["Restart every process: a running one still holds the old key.", "vigil doctor"],
+  run: async (context) => {
+    const { args, config, clock } = context;
+    const document = await withDatabase(context, (db) =>
+      resealSecrets(db, config, args.value("key-file"), clock.now()),
+    );
+    const { resealed, key_file, fingerprint } = document;
+    context.print(document, `Sealed ${resealed} secret(s) with the key ${fingerprint} in ${key_file}.`);
+    return 0;
+  },
+};
+
+export const dbCommands: readonly Command[] = [migrateCommand, status, reseal];

@@ -21,6 +21,7 @@ import {
 } from "../resources/organizations/organization-store.ts";
 import { rotateClientSecret } from "../resources/organizations/secret-rotation.ts";
 import { addMember } from "../resources/users/member-store.ts";
+import { openSecretBox } from "../roles/secret-key.ts";
 import { romeTimezone } from "../simulator/fleet.ts";
 import type { CommandContext } from "./command.ts";
 import { operatorIn } from "./operator.ts";
@@ -92,10 +93,11 @@ type Client = Pick<DemoAccess, "integrationId" | "clientId" | "clientSecret">;
 /** A secret that nobody wrote down is replaced by a new one; the old one works for another day. */
 function openClient(
   db: Database,
-  { clock }: CommandContext,
+  { clock, config }: CommandContext,
   organization: Organization,
   notes: Notes | undefined,
 ): Promise<Client> {
+  const box = openSecretBox(config);
   const actor = operatorIn(organization.id);
   const now = clock.now();
   return db.transaction(async (tx): Promise<Client> => {
@@ -108,14 +110,14 @@ function openClient(
         webhookDeviceFilter: [],
         linkHosts: [],
       };
-      const made = await createIntegration(tx, organization.id, settings, actor, now);
+      const made = await createIntegration(tx, organization.id, settings, actor, now, box);
       return {
         integrationId: made.integration.id,
         clientId: made.integration.clientId,
         clientSecret: made.clientSecret,
       };
     }
-    await updateIntegration(tx, organization.id, known.id, everything, actor, now);
+    await updateIntegration(tx, organization.id, known.id, everything, actor, now, box);
     await setIntegrationStatus(tx, organization.id, known.id, "active", actor, now);
     const client = { integrationId: known.id, clientId: known.clientId };
     if (notes?.client_id === known.clientId) return { ...client, clientSecret: notes.client_secret };

@@ -3,6 +3,8 @@ import { access, statfs } from "node:fs/promises";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import type { Config } from "../config.ts";
+import { fingerprintOf } from "../lib/secret-box.ts";
+import { readSecretKey, secretKeyFile } from "../roles/secret-key.ts";
 
 export interface Check {
   name: string;
@@ -124,4 +126,17 @@ export function checkMail({ smtpUrl, dataDir }: Config): Check {
       ? `VIGIL_SMTP_URL is not set: mails are kept in ${join(dataDir, "mail")}`
       : `SMTP server ${new URL(smtpUrl).host}`;
   return { name: "mail", ok: true, detail };
+}
+
+/** Which key seals the secrets. One that does not exist yet is made by the first start. */
+export function checkSecretKey(config: Config): Check {
+  const { path, isOwn } = secretKeyFile(config);
+  const origin = isOwn ? "VIGIL_SECRET_KEY_FILE" : "data folder";
+  if (!isOwn && !existsSync(path))
+    return { name: "secret key", ok: true, detail: "none yet: the first start makes it" };
+  try {
+    return { name: "secret key", ok: true, detail: `${fingerprintOf(readSecretKey(path))} (${origin}: ${path})` };
+  } catch (error) {
+    return { name: "secret key", ok: false, detail: (error as Error).message };
+  }
 }

@@ -10,6 +10,7 @@ import {
   checkMail,
   checkNode,
   checkPorts,
+  checkSecretKey,
   hasEmbeddedDatabase,
 } from "./doctor-checks.ts";
 import { explainFailure } from "./failures.ts";
@@ -69,6 +70,7 @@ const doctor: Command = {
       ...(await checkPorts(config)),
       // The real time of this machine, not that of a drill.
       checkClock(config, Date.now(), database.nowMs),
+      checkSecretKey(config),
       checkBaseUrl(config),
       checkMail(config),
     ];

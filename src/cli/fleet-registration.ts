@@ -40,8 +40,8 @@ export async function registerFleet(
           const device = isReady
             ? known
             : (await registerDevice(tx, member.imei, { organization, given, catalog, actor, now: clock.now() })).device;
-          // Another watch may have the short id; then this one calls itself by its IMEI.
-          const id = member.protocol === "watch" ? (device.terminal_id ?? member.imei) : member.imei;
+          // Another device may have the short id; then this one calls itself by its IMEI.
+          const id = member.id === member.imei ? member.imei : (device.terminal_id ?? member.imei);
           registered.push({ ...member, id });
         }
       });

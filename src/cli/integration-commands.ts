@@ -7,6 +7,7 @@ import {
   setIntegrationStatus,
   updateIntegration,
 } from "../resources/organizations/integration-store.ts";
+import { openSecretBox } from "../roles/secret-key.ts";
 import { type Command, UsageError } from "./command.ts";
 import { withDatabase } from "./command-database.ts";
 import { onIntegration } from "./integration-lookup.ts";
@@ -63,13 +64,14 @@ const create: Command = {
     const given = await givenIntegrationSettings(context, false);
     const settings = { ...defaults, ...given, name: given.name ?? "" };
     const slug = context.args.value("org") ?? "";
+    const box = openSecretBox(context.config);
     const created = await withDatabase(context, (db) =>
       db.transaction(async (tx) => {
         const organization = await getOrganization(tx, slug);
         const actor = operatorIn(organization.id);
         return {
           organization,
-          ...(await createIntegration(tx, organization.id, settings, actor, context.clock.now())),
+          ...(await createIntegration(tx, organization.id, settings, actor, context.clock.now(), box)),
         };
       }),
     );
@@ -110,8 +112,9 @@ const set: Command = {
   run: async (context) => {
     const given = await givenIntegrationSettings(context, true);
     if (Object.keys(given).length === 0) throw new UsageError("nothing to change: give at least one option");
+    const box = openSecretBox(context.config);
     const { outcome, organizationSlug } = await onIntegration(context, ({ tx, organizationId, id, actor, now }) =>
-      updateIntegration(tx, organizationId, id, given, actor, now),
+      updateIntegration(tx, organizationId, id, given, actor, now, box),
     );
     const fields = view(outcome.integration, organizationSlug);
     const secret = outcome.webhookSecret;

@@ -1,4 +1,6 @@
+import { CommanderError, type Command as Program } from "commander";
 import { type Arguments, type Command, commonOptions, type Option, UsageError } from "./command.ts";
+import { type Found, makeProgram, type Node, shown } from "./program.ts";
 import { suggestion } from "./suggest.ts";
 
 /** What the command line asks for. Unknown commands and help for a group of commands carry the words they are about. */
@@ -17,119 +19,95 @@ export class UsageErrorIn extends UsageError {
   }
 }
 
-const startsWith = (path: readonly string[], words: readonly string[]): boolean =>
-  words.every((word, index) => path[index] === word);
-
 export function parseCommandLine(argv: readonly string[], commands: readonly Command[]): Request {
   if (argv[0] === "help") return parseCommandLine([...argv.slice(1), "--help"], commands);
-  const { path, rest, stop } = takePath(argv, commands);
-  const command = commands.find(
-    (candidate) => candidate.path.length === path.length && startsWith(candidate.path, path),
-  );
-  const beforeSeparator = rest.slice(0, rest.indexOf("--") === -1 ? undefined : rest.indexOf("--"));
-  const isUnknown = !command && stop !== undefined && !stop.startsWith("-");
-  if (isUnknown) throw new UsageErrorIn(path, unknownCommand(path, stop, commands));
-  if (beforeSeparator.some((word) => word === "--help" || word === "-h")) return { kind: "help", path };
-  if (path.length === 0 && rest.includes("--version")) return { kind: "version", json: rest.includes("--json") };
-  if (!command) throw new UsageErrorIn(path, incomplete(path, rest, commands));
-  return { kind: "run", command, args: parseArguments(command, rest) };
+  const { node, next, option, found, isVersion } = findNode(argv, commands);
+  const { path, command } = node;
+  if (!command && next !== undefined) throw new UsageErrorIn(path, unknownCommand(node, next));
+  if (found.has("help")) return { kind: "help", path };
+  if (path.length === 0 && isVersion) return { kind: "version", json: found.has("json") };
+  if (!command) throw new UsageErrorIn(path, incomplete(node, option));
+  return { kind: "run", command, args: parseArguments(command, argv, commands) };
 }
 
-/** Splits off the words that name a command, up to `stop`; common options may stand before and between them. */
-function takePath(
-  argv: readonly string[],
-  commands: readonly Command[],
-): { path: string[]; rest: string[]; stop: string | undefined } {
-  const path: string[] = [];
-  const rest: string[] = [];
-  let index = 0;
-  while (index < argv.length) {
-    const word = argv[index] as string;
-    const common = commonOptions.find(({ name }) => word === `--${name}` || word.startsWith(`--${name}=`));
-    if (common) {
-      const length = common.value !== undefined && !word.includes("=") ? 2 : 1;
-      rest.push(...argv.slice(index, index + length));
-      index += length;
-      continue;
-    }
-    if (!commands.some((command) => startsWith(command.path, [...path, word]))) break;
-    path.push(word);
-    index++;
+/** The command or group of commands that the words lead to, and what stands there that leads no further. */
+function findNode(argv: readonly string[], commands: readonly Command[]) {
+  const { nodes, root, found } = makeProgram(commands);
+  const { operands, unknown } = root.parseOptions([...argv]);
+  let node = nodes[0] as Node;
+  for (const [index] of operands.entries()) {
+    const words = operands.slice(0, index + 1).join(" ");
+    const deeper = nodes.find(({ path }) => path.join(" ") === words);
+    if (!deeper) break;
+    node = deeper;
   }
-  return { path, rest: [...rest, ...argv.slice(index)], stop: argv[index] };
+  const isVersion = root.getOptionValue("version") === true;
+  return { node, next: operands[node.path.length], option: unknown[0], found, isVersion };
 }
 
-const wordsAfter = (path: readonly string[], commands: readonly Command[]): string[] => [
-  ...new Set(commands.filter((one) => startsWith(one.path, path)).map((one) => one.path[path.length] as string)),
-];
+const wordsOf = ({ program }: Node): string[] => program.commands.map((one) => one.name());
 
-const unknownCommand = (path: readonly string[], word: string, commands: readonly Command[]): string =>
-  `unknown command "${[...path, word].join(" ")}"${suggestion(word, wordsAfter(path, commands))}`;
+const unknownCommand = (node: Node, word: string): string =>
+  `unknown command "${[...node.path, word].join(" ")}"${suggestion(word, wordsOf(node))}`;
 
-function incomplete(path: readonly string[], rest: readonly string[], commands: readonly Command[]): string {
-  const option = rest.find((word) => word.startsWith("-") && !commonOptions.some(({ name }) => word === `--${name}`));
+function incomplete(node: Node, option: string | undefined): string {
+  const { path } = node;
   if (path.length === 0 && option !== undefined) return `unknown option ${option}${suggestion(option, ["--version"])}`;
-  return `${path.length === 0 ? "a command is missing" : `"${path.join(" ")}" needs one more word`}: ${wordsAfter(path, commands).join(", ")}`;
+  return `${path.length === 0 ? "a command is missing" : `"${path.join(" ")}" needs one more word`}: ${wordsOf(node).join(", ")}`;
 }
 
-function parseArguments(command: Command, words: readonly string[]): Arguments {
+function parseArguments(command: Command, argv: readonly string[], commands: readonly Command[]): Arguments {
+  const { nodes, root, found } = makeProgram(commands);
   const known = new Map([...command.options, ...commonOptions].map((option) => [option.name, option]));
-  const found = new Map<string, string[]>();
-  const positionals: string[] = [];
   const fail = (message: string): never => {
     throw new UsageErrorIn(command.path, message);
   };
-  let onlyPositionals = false;
-  for (let index = 0; index < words.length; index++) {
-    const word = words[index] as string;
-    if (onlyPositionals || !/^-./.test(word)) positionals.push(word);
-    else if (word === "--") onlyPositionals = true;
-    else {
-      const [, name = "", inline] = /^--([^=]+)(?:=(.*))?$/s.exec(word) ?? [];
-      const option =
-        known.get(name) ??
-        fail(
-          `unknown option ${word.split("=")[0]}${suggestion(
-            `--${name}`,
-            [...known.keys()].map((key) => `--${key}`),
-          )}`,
-        );
-      if (option.value === undefined && inline !== undefined) fail(`--${name} takes no value`);
-      let value = inline ?? "";
-      if (option.value !== undefined && inline === undefined) {
-        const next = words[index + 1];
-        if (next === undefined || next.startsWith("--")) fail(`--${name} needs a value: --${name} ${option.value}`);
-        value = next as string;
-        index++;
-      }
-      if (found.has(name) && !option.repeatable) fail(`--${name} is given twice`);
-      found.set(name, [...(found.get(name) ?? []), value]);
-    }
+  try {
+    root.parse([...argv], { from: "user" });
+  } catch (error) {
+    if (error instanceof CommanderError) fail(explain(error, command, known));
+    throw error;
   }
-  checkComplete(command, found, positionals, fail);
-  return makeArguments(known, found, positionals);
-}
-
-function checkComplete(
-  command: Command,
-  found: ReadonlyMap<string, readonly string[]>,
-  positionals: readonly string[],
-  fail: (message: string) => never,
-): void {
-  const missing = command.positionals[positionals.length];
-  if (missing) fail(`${missing.name} is missing (${missing.summary})`);
+  const { args: positionals } = programOf(command, nodes);
+  for (const [name, values] of found) {
+    const option = known.get(name) as Option;
+    // The value of an option that was forgotten: the next option stands in its place.
+    const isNextOption = (value: string) => value.startsWith("--") && !argv.includes(`--${name}=${value}`);
+    if (values.some(isNextOption)) fail(`--${name} needs a value: ${shown(option)}`);
+    if (values.length > 1 && !option.repeatable) fail(`--${name} is given twice`);
+  }
   if (!command.rest && positionals.length > command.positionals.length) {
     fail(`unexpected argument "${positionals[command.positionals.length]}"`);
   }
   const required = command.options.find((option) => option.required && !found.has(option.name));
   if (required) fail(`--${required.name} is missing (${required.summary})`);
+  return makeArguments(known, found, positionals);
 }
 
-function makeArguments(
-  known: ReadonlyMap<string, Option>,
-  found: ReadonlyMap<string, readonly string[]>,
-  positionals: readonly string[],
-): Arguments {
+const programOf = (command: Command, nodes: readonly Node[]): Program =>
+  (nodes.find((node) => node.command === command) as Node).program;
+
+/** What the library says, in our words. It quotes the option or the argument that it is about. */
+function explain({ code, message }: CommanderError, command: Command, known: ReadonlyMap<string, Option>): string {
+  const quoted = /'(.*?)'/s.exec(message)?.[1] ?? "";
+  const flag = /^[^ =]*/.exec(quoted)?.[0] ?? "";
+  const option = known.get(flag.replace(/^--/, ""));
+  switch (code) {
+    case "commander.unknownOption": {
+      if (option) return `${flag} takes no value`;
+      const flags = [...known.keys()].map((name) => `--${name}`);
+      return `unknown option ${flag}${suggestion(flag, flags)}`;
+    }
+    case "commander.optionMissingArgument":
+      return `${flag} needs a value: ${option ? shown(option) : flag}`;
+    case "commander.missingArgument":
+      return `${quoted} is missing (${command.positionals.find(({ name }) => name === quoted)?.summary})`;
+    default:
+      return message.replace(/^error: /, "");
+  }
+}
+
+function makeArguments(known: ReadonlyMap<string, Option>, found: Found, positionals: readonly string[]): Arguments {
   const values = (name: string): readonly string[] => {
     if (!known.has(name)) throw new Error(`the command does not describe the option --${name}`);
     return found.get(name) ?? [];

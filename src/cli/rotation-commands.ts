@@ -1,4 +1,5 @@
 import { rotateClientSecret, rotateWebhookSecret } from "../resources/organizations/secret-rotation.ts";
+import { openSecretBox } from "../roles/secret-key.ts";
 import type { Command } from "./command.ts";
 import { onIntegration } from "./integration-lookup.ts";
 import { record } from "./output.ts";
@@ -41,8 +42,9 @@ const rotateWebhook: Command = {
   ],
   next: ["For 24 hours webhooks are signed with both secrets."],
   run: async (context) => {
+    const box = openSecretBox(context.config);
     const { outcome } = await onIntegration(context, ({ tx, organizationId, id, actor, now }) =>
-      rotateWebhookSecret(tx, organizationId, id, actor, now),
+      rotateWebhookSecret(tx, organizationId, id, actor, now, box),
     );
     const { integration, secret, previousValidUntil } = outcome;
     const document = { id: integration.id, webhook_secret: secret, previous_valid_until: previousValidUntil };

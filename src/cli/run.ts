@@ -62,6 +62,7 @@ function makeContext(command: Command, args: Arguments, io: Io): CommandContext 
       opsPort: flag("ops-port"),
       roles: flag("roles"),
     },
+    io.env,
     command.isService ? "info" : "warn",
   );
   return {
@@ -75,9 +76,13 @@ function makeContext(command: Command, args: Arguments, io: Io): CommandContext 
   };
 }
 
-function configOrUsageError(flags: ConfigFlags, defaultLogLevel: "info" | "warn"): ReturnType<typeof loadConfig> {
+function configOrUsageError(
+  flags: ConfigFlags,
+  env: Io["env"],
+  defaultLogLevel: "info" | "warn",
+): ReturnType<typeof loadConfig> {
   try {
-    return loadConfig(flags, undefined, defaultLogLevel);
+    return loadConfig(flags, env, defaultLogLevel);
   } catch (error) {
     if (error instanceof ConfigError && error.setting.startsWith("--")) throw new UsageError(error.message);
     throw error;

@@ -1,5 +1,5 @@
 import { connect } from "node:net";
-import { type FleetProtocol, fleetProtocols, largestFleet, makeFleet } from "../simulator/fleet.ts";
+import { defaultProtocol, type FleetProtocol, fleetProtocols, largestFleet, makeFleet } from "../simulator/fleet.ts";
 import { makeProgressLine, type Summary, summarize } from "../simulator/progress.ts";
 import { type Simulation, startSimulation } from "../simulator/simulation.ts";
 import { type Arguments, type Command, type CommandContext, CommandError, UsageError } from "./command.ts";
@@ -41,7 +41,11 @@ function wholeNumber(args: Arguments, option: string, low: number, high: number,
 const reachable = (host: string): string => (host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host);
 
 function readSettings({ args, config }: CommandContext): Settings {
-  const [protocol = "iw"] = knownWords("protocol", [args.value("protocol") ?? "iw"], fleetProtocols);
+  const [protocol = defaultProtocol] = knownWords(
+    "protocol",
+    [args.value("protocol") ?? defaultProtocol],
+    fleetProtocols,
+  );
   return {
     devices: wholeNumber(args, "devices", 1, largestFleet, 1),
     protocol,
@@ -121,7 +125,7 @@ const simulate: Command = {
   positionals: [],
   options: [
     { name: "devices", value: "N", required: true, summary: `how many, up to ${largestFleet}` },
-    { name: "protocol", value: "P", summary: `one of ${fleetProtocols.join(", ")}`, default: "iw" },
+    { name: "protocol", value: "P", summary: `one of ${fleetProtocols.join(", ")}`, default: defaultProtocol },
     { name: "interval", value: "S", summary: "seconds between location reports", default: "60" },
     { name: "org", value: "SLUG", summary: "register the devices in this organization first" },
     { name: "host", value: "H", summary: "address of the gateway", default: "127.0.0.1" },

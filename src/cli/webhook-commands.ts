@@ -9,6 +9,7 @@ import { webhookHeaders } from "../outbound/webhook-signature.ts";
 import { isShown } from "../outbox/shown-gate.ts";
 import { allWebhookEventTypes, type WebhookEventType } from "../outbox/webhook-event-types.ts";
 import { findIntegrationForOperator, type Integration } from "../resources/organizations/integration-store.ts";
+import { openSecretBox } from "../roles/secret-key.ts";
 import { webhookOptions } from "../roles/webhook-options.ts";
 import { type Arguments, type Command, CommandError, type Option, UsageError } from "./command.ts";
 import { withDatabase } from "./command-database.ts";
@@ -168,7 +169,7 @@ const test: Command = {
       const integration = await getIntegration(db, integrationId);
       requireSubscription(type, integration);
       const webhookUrl = requireWebhook(integration);
-      const [found] = await readSettings(db, [integrationId]);
+      const [found] = await readSettings(db, [integrationId], openSecretBox(config));
       if (!found) throw integrationMissing(integrationId);
       return { url: webhookUrl, settings: found };
     });

@@ -1,3 +1,5 @@
+import type { MetricKey } from "./metric-keys.ts";
+
 /**
  * What devices say, in one vocabulary for all brands. Units, key names and "no reading" are settled by the codec that makes
  * a message, and never again. One frame may carry several messages: an alarm with its position and its battery.
@@ -10,6 +12,7 @@ export type TrackerMessage =
   | Alarm
   | DeviceInfo
   | CommandAnswer
+  | MessageAnswer
   | TextFromDevice
   | VoicePart
   | EcgPart;
@@ -69,18 +72,6 @@ export interface Fix extends Timed {
   isBuffered: boolean;
 }
 
-export type MetricKey =
-  | "bat"
-  | "hr"
-  | "sbp"
-  | "dbp"
-  | "spo2"
-  | "temp"
-  | "glucose"
-  | "steps"
-  | "gsm_signal"
-  | "satellites";
-
 /** Readings. Null is "no reading"; `extra` holds what the frame says beside the ten keys, as JSON values. */
 export interface Vitals extends Timed {
   kind: "vitals";
@@ -120,7 +111,7 @@ export interface DeviceInfo {
   imsi?: string;
 }
 
-/** The device's answer to something we sent. */
+/** The device's answer to a command. */
 export interface CommandAnswer {
   kind: "command_answer";
   /** The command word or code on the wire, in upper case ("AP16", "CR"). */
@@ -132,6 +123,20 @@ export interface CommandAnswer {
   /** Why it was refused, where the protocol says it. */
   refusal?: "device_rejected" | "invalid_params" | "not_supported";
   fields: string[];
+}
+
+/** The device's answer to a text, or to one part of a recording, that it was sent. */
+export interface MessageAnswer {
+  kind: "message_answer";
+  /** Our serial, where the protocol echoes it. */
+  serial: string | null;
+  /** What was answered, where the protocol tells messages by their kind alone. */
+  messageType: "text" | "voice" | null;
+  isAccepted: boolean;
+  /** The part that is meant; null where messages go in one piece, 0 where a text counts as no part. */
+  sequence: number | null;
+  /** Nothing of the message is missing after this part. */
+  isLast: boolean;
 }
 
 export interface TextFromDevice extends Timed {

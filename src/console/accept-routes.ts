@@ -13,14 +13,9 @@ import {
   validationError,
 } from "../lib/errors.ts";
 import type { RawBody } from "../lib/raw-body.ts";
-import { blockedSeconds, recordFailure } from "../oauth/failed-attempts.ts";
-import {
-  hashPassword,
-  isAcceptablePassword,
-  longestPassword,
-  shortestPassword,
-  verifyPassword,
-} from "../oauth/passwords.ts";
+import { forgiveFailure, recordFailure } from "../oauth/failed-attempts.ts";
+import type { PasswordWork } from "../oauth/password-work.ts";
+import { isAcceptablePassword, longestPassword, shortestPassword } from "../oauth/passwords.ts";
 import { acceptAsPerson, findPersonTarget, type PersonTarget } from "../resources/invitations/accepting-person.ts";
 import { invitationStatuses } from "../resources/invitations/invitation-record.ts";
 import { parseLocale } from "../resources/organizations/organization-settings.ts";
@@ -41,7 +36,10 @@ const wrongPasswords = { kind: "accept", failures: 10, windowSeconds: 900 } as c
 const { pending, expired } = invitationStatuses;
 
 /** Where the mail of an invitation leads: a page to accept it, and the call it makes. Nobody has a session here. */
-export function registerAcceptance(app: FastifyInstance, { db, clock }: { db: Database; clock: Clock }): void {
+export function registerAcceptance(
+  app: FastifyInstance,
+  { db, clock, passwords }: { db: Database; clock: Clock; passwords: PasswordWork },
+): void {
   const check = compileBody(makeValidator(), AcceptRequest);
 
   app.get<{ Querystring: { token?: unknown } }>("/console/accept", async (request, reply) => {
@@ -63,14 +61,15 @@ export function registerAcceptance(app: FastifyInstance, { db, clock }: { db: Da
   /** The hash of a first password, or null for a person who has given the one they have. */
   async function checkPassword(target: PersonTarget, password: string, now: Date): Promise<string | null> {
     if (target.password_hash === null) {
-      if (isAcceptablePassword(password)) return hashPassword(password);
+      if (isAcceptablePassword(password)) return passwords.hash(password);
       throw validationError({ password: [`Ensure this field has at least ${shortestPassword} characters.`] });
     }
-    const blocked = await blockedSeconds(db.point, wrongPasswords, target.id, now);
-    if (blocked > 0) throw throttled(blocked);
-    if (await verifyPassword(target.password_hash, password)) return null;
+    // Counted before it is looked at, so that parallel tries count too.
     const wait = await recordFailure(db, wrongPasswords, target.id, now);
-    throw wait > 0 ? throttled(wait) : invalidCredentials();
+    if (wait > 0) throw throttled(wait);
+    if (!(await passwords.verify(target.password_hash, password))) throw invalidCredentials();
+    await forgiveFailure(db, wrongPasswords, target.id);
+    return null;
   }
 
   app.post(acceptApiAddress, async (request) => {

@@ -14,12 +14,15 @@ export type ActivateView =
   | { kind: "invalid" }
   | { kind: "expired" };
 
-export function activatePage(locale: Locale, view: ActivateView): string {
-  const texts = activateTexts[locale];
+export const activatePage = (locale: Locale, view: ActivateView): string =>
+  passwordPage(locale, view, activateTexts[locale], activateApiAddress);
+
+/** A page whose one task is a new password; the call it makes takes the token of the link and the password. */
+export function passwordPage(locale: Locale, view: ActivateView, texts: ActivateTexts, target: string): string {
   switch (view.kind) {
     case "open": {
       const script = activateScriptAddress;
-      return htmlPage({ locale, title: texts.title, content: form(texts, view), script });
+      return htmlPage({ locale, title: texts.title, content: form(texts, view, target), script });
     }
     case "invalid":
       return htmlPage({ locale, title: texts.invalidTitle, content: invalid(texts, "") });
@@ -28,9 +31,9 @@ export function activatePage(locale: Locale, view: ActivateView): string {
   }
 }
 
-function form(texts: ActivateTexts, view: { organizationName: string; email: string }): string {
+function form(texts: ActivateTexts, view: { organizationName: string; email: string }, target: string): string {
   const intro = texts.intro.replace("{organization}", () => view.organizationName);
-  return `<form id="activate" method="post" novalidate data-target="${activateApiAddress}" data-shortest="${shortestPassword}"
+  return `<form id="activate" method="post" novalidate data-target="${target}" data-shortest="${shortestPassword}"
   data-too-short="${escapeHtml(texts.tooShort)}" data-failed="${escapeHtml(texts.failed)}">
 <h1>${escapeHtml(texts.title)}</h1>
 <p>${escapeHtml(intro)}</p>

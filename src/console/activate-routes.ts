@@ -6,7 +6,8 @@ import { compileBody, makeValidator } from "../http/validation.ts";
 import type { Clock } from "../lib/clock.ts";
 import { notFound, validationError } from "../lib/errors.ts";
 import type { RawBody } from "../lib/raw-body.ts";
-import { hashPassword, longestPassword, shortestPassword } from "../oauth/passwords.ts";
+import type { PasswordWork } from "../oauth/password-work.ts";
+import { longestPassword, shortestPassword } from "../oauth/passwords.ts";
 import { parseLocale } from "../resources/organizations/organization-settings.ts";
 import { activate, findActivation } from "../resources/users/activation-store.ts";
 import {
@@ -27,7 +28,10 @@ const ActivateRequest = Type.Object({
 const linkNotValid = () => notFound("The link is not valid or has been used already.");
 
 /** Where the mail of a portal activation leads: a page to set the first password, and the call it makes. */
-export function registerActivation(app: FastifyInstance, { db, clock }: { db: Database; clock: Clock }): void {
+export function registerActivation(
+  app: FastifyInstance,
+  { db, clock, passwords }: { db: Database; clock: Clock; passwords: PasswordWork },
+): void {
   const check = compileBody(makeValidator(), ActivateRequest);
 
   app.get<{ Querystring: { token?: unknown } }>("/console/activate", async (request, reply) => {
@@ -59,7 +63,7 @@ export function registerActivation(app: FastifyInstance, { db, clock }: { db: Da
     if (!activation) throw linkNotValid();
     if (activation.isExpired) throw validationError({ token: ["The link has expired."] });
     // Only after the link was found good: a hash is expensive, and this call needs no session.
-    const passwordHash = await hashPassword(password);
+    const passwordHash = await passwords.hash(password);
     const origin = { correlationId: request.id, remoteAddr: request.ip };
     const isActivated = await db.transaction((tx) => activate(tx, activation, passwordHash, origin, now));
     if (!isActivated) throw linkNotValid();

@@ -1,5 +1,5 @@
 import type { Logger } from "../lib/logger.ts";
-import { bootServer, type Transport, untilReady } from "./embedded-boot.ts";
+import { bootServer, type ServerSettings, type Transport, untilReady } from "./embedded-boot.ts";
 import { ensureDatabase } from "./embedded-claim.ts";
 import { prepareCluster } from "./embedded-cluster.ts";
 import { EmbeddedServerError, errorCode } from "./embedded-error.ts";
@@ -23,10 +23,17 @@ export interface Attachment {
 }
 
 /** Joins the server that runs on the cluster, or starts it. The caller has the start lock. */
-export async function attachServer(layout: Layout, transport: Transport, log: Logger): Promise<Attachment> {
+export async function attachServer(
+  layout: Layout,
+  transport: Transport,
+  log: Logger,
+  settings: ServerSettings = {},
+): Promise<Attachment> {
   for (const giveUpAt = Date.now() + 60_000; ; await pause(10)) {
     const running = findPostmaster(layout);
-    const found = running ? await joinServer(layout, running, log) : await startServer(layout, transport, log);
+    const found = running
+      ? await joinServer(layout, running, log)
+      : await startServer(layout, transport, log, settings);
     if (!found) continue;
     const connection = connectionTo(layout, found.postmaster);
     try {
@@ -39,10 +46,10 @@ export async function attachServer(layout: Layout, transport: Transport, log: Lo
   }
 }
 
-async function startServer(layout: Layout, transport: Transport, log: Logger) {
+async function startServer(layout: Layout, transport: Transport, log: Logger, settings: ServerSettings) {
   const binaries = await prepareBinaries(findBinariesPackage(), layout.root, layout.account);
   await prepareCluster(layout, binaries, log);
-  return bootServer(layout, binaries, transport, log);
+  return bootServer(layout, binaries, transport, log, settings);
 }
 
 /** Undefined: the server is gone meanwhile. */

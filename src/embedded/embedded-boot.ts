@@ -14,6 +14,8 @@ import type { PgBinaries } from "./pg-binaries.ts";
 
 export type Transport = { kind: "socket"; folder: string } | { kind: "tcp"; port: number | undefined };
 
+export type ServerSettings = Readonly<Record<string, string | number>>;
+
 /** The address of a Unix socket holds 104 bytes on macOS and 108 on Linux. */
 const fitsSocket = (folder: string): boolean => Buffer.byteLength(join(folder, ".s.PGSQL.5432")) <= 100;
 
@@ -43,6 +45,7 @@ export async function bootServer(
   binaries: PgBinaries,
   transport: Transport,
   log: Logger,
+  settings: ServerSettings,
 ): Promise<{ hold: Hold; postmaster: Postmaster }> {
   const retryUntil = Date.now() + 15_000;
   const socketDir = transport.kind === "socket" ? ownSocketFolder(layout, transport.folder) : undefined;
@@ -62,6 +65,7 @@ export async function bootServer(
           unix_socket_directories: socketDir === undefined ? "" : sockets,
           "vigil.cluster": layout.cluster,
           "vigil.sockets": socketDir ?? "",
+          ...settings,
         }),
       ],
     });
@@ -119,9 +123,8 @@ function freePort(): Promise<number> {
   });
 }
 
-function flags(listen: Record<string, string | number>): string[] {
+function flags(special: ServerSettings): string[] {
   const settings = {
-    ...listen,
     unix_socket_permissions: "0700",
     max_connections: 100,
     shared_buffers: totalmem() < 4 * 1024 ** 3 ? "128MB" : "256MB",
@@ -137,6 +140,7 @@ function flags(listen: Record<string, string | number>): string[] {
     logging_collector: "off",
     log_destination: "stderr",
     cluster_name: "vigil",
+    ...special,
   };
   return Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
 }

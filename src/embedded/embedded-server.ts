@@ -6,7 +6,7 @@ import { resolve } from "node:path";
 import { repeat } from "../lib/lifecycle.ts";
 import type { Logger } from "../lib/logger.ts";
 import { type Attachment, attachServer } from "./embedded-attach.ts";
-import { chooseTransport, removeSocketFolder, type Transport } from "./embedded-boot.ts";
+import { chooseTransport, removeSocketFolder, type ServerSettings, type Transport } from "./embedded-boot.ts";
 import { type Claim, claimService } from "./embedded-claim.ts";
 import { explainFileError } from "./embedded-error.ts";
 import { type Hold, leaveLauncher, startLauncher } from "./embedded-launcher.ts";
@@ -30,15 +30,17 @@ export interface EmbeddedOptions {
   /** A service is the only one on its data folder and keeps the server alive. A command only uses it. */
   purpose: "service" | "command";
   transport?: "auto" | "tcp";
+  /** Settings of PostgreSQL that win over ours, if a command has to start the server. A test server gives up durability. */
+  settings?: ServerSettings;
 }
 
 export async function openEmbeddedServer(options: EmbeddedOptions): Promise<EmbeddedServer> {
-  const { dataDir, log, purpose, transport = "auto" } = options;
+  const { dataDir, log, purpose, transport = "auto", settings = {} } = options;
   try {
     const layout = prepareLayout(dataDir);
     const first = chooseTransport(layout, transport);
     if (purpose === "service") return await openService(layout, first, log);
-    const { connection, hold } = await withStartLock(layout, log, () => attachServer(layout, first, log));
+    const { connection, hold } = await withStartLock(layout, log, () => attachServer(layout, first, log, settings));
     let released: Promise<void> | undefined;
     return {
       connection,

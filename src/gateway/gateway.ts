@@ -3,13 +3,12 @@ import type { ProtocolDefinition, SessionDevice } from "../codecs/protocol-defin
 import type { TrackerMessage } from "../codecs/tracker-message.ts";
 import type { Database } from "../db/database.ts";
 import type { Listener } from "../db/listener.ts";
-import type { BatchStep } from "../ingest/batch-step.ts";
 import type { DeviceTrack } from "../ingest/device-memory.ts";
 import { openTrack } from "../ingest/device-track.ts";
-import { type Ingest, type IngestOptions, makeIngest } from "../ingest/ingest.ts";
+import type { Ingest } from "../ingest/ingest.ts";
 import type { RuleBook } from "../ingest/rules/rule-book.ts";
 import type { Clock } from "../lib/clock.ts";
-import { makeUuidV7Source, newUuid } from "../lib/ids.ts";
+import { newUuid } from "../lib/ids.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Metrics } from "../lib/metrics.ts";
 import { ZoneOffsets } from "../lib/zone-offset.ts";
@@ -36,10 +35,9 @@ export interface GatewayOptions {
   port: number;
   /** Ports that speak one protocol only. */
   dedicatedPorts: readonly { protocol: string; port: number }[];
-  ingest: Pick<IngestOptions, "inFlight" | "crowd" | "carrierName" | "isLocating" | "isGeocoding">;
+  /** Drained by the gateway before its connections end; who made it closes it after. */
+  ingest: Ingest;
   rules: RuleBook;
-  /** What takes part in the transactions of packets. */
-  steps: readonly BatchStep[];
   /** Who speaks to devices. */
   downlinks: readonly MakeDownlinkLane[];
   limits?: Partial<GatewayLimits>;
@@ -107,7 +105,8 @@ class TcpGateway implements Gateway, ConnectionHost {
   constructor(options: GatewayOptions) {
     const { db, clock, log, metrics, listener, catalog } = options;
     this.#options = options;
-    this.protocols = options.protocols;
+    // Datagrams have sockets of their own.
+    this.protocols = options.protocols.filter(({ transports }) => transports.some((one) => one !== "udp"));
     this.limits = { ...defaultLimits, ...options.limits };
     this.clock = clock;
     this.log = log;
@@ -117,18 +116,8 @@ class TcpGateway implements Gateway, ConnectionHost {
       devices: () => this.#byDevice.size,
       paused: () => Number(this.isFull),
     });
-    this.ingest = makeIngest({
-      ...options.ingest,
-      db,
-      clock,
-      log,
-      metrics,
-      newId: makeUuidV7Source(),
-      ranges: metricRanges(catalog),
-      rules: options.rules,
-      steps: options.steps,
-      onSettled: () => this.checkRoom(),
-    });
+    this.ingest = options.ingest;
+    this.ingest.onSettled(() => this.checkRoom());
     this.#addresses = new AddressCounts(this.limits);
     this.#unknown = new UnknownDevices(db, clock, log);
     const onOvertaken = (deviceId: string, epoch: number): void => {
@@ -281,7 +270,7 @@ class TcpGateway implements Gateway, ConnectionHost {
   async close(): Promise<void> {
     for (const server of this.#servers) server.close();
     for (const connection of this.#connections) connection.close("shutdown");
-    await this.ingest.close(this.limits.drainMs);
+    await this.ingest.drain(this.limits.drainMs);
     clearInterval(this.#sweep);
     const deadlineMs = performance.now() + 1000;
     while (this.#connections.size > 0 && performance.now() < deadlineMs) {
@@ -294,14 +283,4 @@ class TcpGateway implements Gateway, ConnectionHost {
       if (result.status === "rejected") this.log.warn({ err: result.reason }, "the gateway did not close cleanly");
     }
   }
-}
-
-function metricRanges(catalog: Catalog): Map<string, { min: number; max: number }> {
-  const ranges = new Map<string, { min: number; max: number }>();
-  for (const { slug } of catalog.models) {
-    for (const capability of catalog.capabilitiesOf(slug)) {
-      if (capability.kind === "telemetry") ranges.set(capability.metric_key, capability);
-    }
-  }
-  return ranges;
 }

@@ -1,8 +1,9 @@
 import { randomInt } from "node:crypto";
 import { type Downlink, UnsupportedDownlink } from "../codecs/protocol-definition.ts";
-import type { TrackerMessage } from "../codecs/tracker-message.ts";
+import { rulesOf } from "../codecs/protocols.ts";
+import type { MessageAnswer, TrackerMessage } from "../codecs/tracker-message.ts";
 import type { Tx } from "../db/database.ts";
-import { type MessageAnswer, messageAnswerOf } from "../ingest/message-answers.ts";
+import { answeredBy } from "../ingest/message-answers.ts";
 import { repeat } from "../lib/lifecycle.ts";
 import type { OutboundEntry } from "../outbox/outbound-entry.ts";
 import { appendOutbound } from "../outbox/outbound-log.ts";
@@ -79,8 +80,8 @@ export class MessageLane implements DownlinkLane {
 
   heard(link: DeviceLink, messages: readonly TrackerMessage[]): void {
     for (const message of messages) {
-      const answer = messageAnswerOf(message);
-      if (answer && this.#states.get(link)?.transfer) this.#then(link, () => this.#answered(link, answer));
+      if (message.kind !== "message_answer" || !this.#states.get(link)?.transfer) continue;
+      this.#then(link, () => this.#answered(link, message));
     }
   }
 
@@ -125,7 +126,7 @@ export class MessageLane implements DownlinkLane {
     const { db, clock } = this.#host;
     const sender = this.#senderOf(link);
     if (!(await hasWaitingMessage(db.point, sender, clock.now()))) return;
-    const serial = freeSerial(link.outstandingSerials);
+    const serial = freeSerial(link);
     const message = await claimMessage(db, sender, serial, clock.now());
     if (!message || !link.isOpen) return;
     const chunk = this.#chunkBytes(link);
@@ -179,9 +180,11 @@ export class MessageLane implements DownlinkLane {
     await this.#move((tx, now) => markSent(tx, this.#senderOf(link), transfer.message.id, now));
   }
 
-  async #answered(link: DeviceLink, { answered, isAccepted, sequence }: MessageAnswer): Promise<void> {
+  async #answered(link: DeviceLink, answer: MessageAnswer): Promise<void> {
+    const { isAccepted, sequence } = answer;
     const transfer = this.#states.get(link)?.transfer;
-    if (!transfer) return;
+    const answered = answeredBy(answer);
+    if (!transfer || !answered) return;
     const isMeant =
       "serial" in answered
         ? answered.serial === transfer.serial
@@ -239,10 +242,11 @@ export class MessageLane implements DownlinkLane {
   }
 }
 
-/** Six digits of the half that commands leave to others. */
-function freeSerial(taken: ReadonlySet<string>): string {
+/** Odd sequence numbers: the even ones are those of commands. */
+function freeSerial({ protocol, outstandingSerials }: DeviceLink): string {
+  const rules = rulesOf(protocol);
   for (;;) {
-    const serial = String(randomInt(500_000, 1_000_000));
-    if (!taken.has(serial)) return serial;
+    const serial = rules.serialOf(2 * randomInt(2 ** 31) + 1);
+    if (!outstandingSerials.has(serial)) return serial;
   }
 }

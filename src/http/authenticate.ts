@@ -2,6 +2,7 @@ import type { Database } from "../db/database.ts";
 import type { Clock } from "../lib/clock.ts";
 import { invalidToken, notAuthenticated } from "../lib/errors.ts";
 import { isUuid } from "../lib/ids.ts";
+import { findBrowserSession } from "../oauth/browser-sessions.ts";
 import { findPerson } from "../oauth/person-store.ts";
 import { verifySession } from "../oauth/session-tokens.ts";
 import type { TokenCache } from "../oauth/token-cache.ts";
@@ -18,7 +19,13 @@ export interface AuthenticatorOptions {
   clock: Clock;
 }
 
-/** Turns an Authorization header into a principal, or throws 401. */
+/** Where a caller says who it is. */
+export interface CredentialHeaders {
+  authorization?: string | undefined;
+  cookie?: string | undefined;
+}
+
+/** Turns an Authorization header, or the cookie of a browser, into a principal, or throws 401. */
 export class Authenticator {
   readonly #options: AuthenticatorOptions;
 
@@ -33,8 +40,10 @@ export class Authenticator {
     return partner && partnerPrincipal(partner);
   }
 
-  async authenticate(header: string | undefined): Promise<Principal> {
-    const token = bearerToken(header);
+  async authenticate(headers: CredentialHeaders): Promise<Principal> {
+    const cookie = sessionCookie(headers);
+    if (cookie !== undefined) return this.#browser(cookie);
+    const token = bearerToken(headers.authorization);
     if (!token.startsWith(partnerTokenPrefix)) return this.#person(token);
     const partner = await this.#options.tokens.find(token);
     if (!partner) throw invalidToken();
@@ -42,8 +51,9 @@ export class Authenticator {
   }
 
   /** For endpoints of the console: a partner token is no session. */
-  async authenticatePerson(header: string | undefined): Promise<PersonPrincipal> {
-    return this.#person(bearerToken(header));
+  async authenticatePerson(headers: CredentialHeaders): Promise<PersonPrincipal> {
+    const cookie = sessionCookie(headers);
+    return cookie === undefined ? this.#person(bearerToken(headers.authorization)) : this.#browser(cookie);
   }
 
   async #person(token: string): Promise<PersonPrincipal> {
@@ -51,8 +61,24 @@ export class Authenticator {
     if (!claims || !isUuid(claims.sub) || !isUuid(claims.org)) throw invalidToken();
     const person = await findPerson(this.#options.db.point, claims.org, claims.sub);
     if (!person || person.joinedAt.getTime() !== claims.joined) throw invalidToken();
+    if ((person.passwordChangedAt?.getTime() ?? 0) !== (claims.password ?? 0)) throw invalidToken();
     return personPrincipal(person);
   }
+
+  async #browser(token: string): Promise<PersonPrincipal> {
+    const session = await findBrowserSession(this.#options.db.point, token, this.#options.clock.now());
+    if (!session) throw invalidToken();
+    return personPrincipal(session.person, session.id);
+  }
+}
+
+/** The token of a browser's session. A request with an Authorization header uses that alone. */
+export function sessionCookie({ authorization, cookie }: CredentialHeaders): string | undefined {
+  if (authorization !== undefined || cookie === undefined) return undefined;
+  const match = /(?:^|;) *vigil_session=([A-Za-z0-9_-]{20,100})(?:;|$)/.exec(cookie);
+  if (match) return match[1];
+  if (/(?:^|;) *vigil_session=/.test(cookie)) throw invalidToken();
+  return undefined;
 }
 
 function bearerToken(header: string | undefined): string {

@@ -8,6 +8,7 @@ import {
   type LoadContext,
   noContent,
   ok,
+  type PathParam,
   type Route,
   type RouteContext,
   route,
@@ -27,13 +28,14 @@ export interface CollectionSpec<Parent, Found> {
   operations: string;
   tag: string;
   feature?: NonNullable<Route["feature"]>;
-  /** Who may call GET, and who the rest. */
+  /** Who may call GET. */
   reads: Gate;
-  writes: Gate;
+  /** Who may call the rest; nobody needs to be named where there is no more. */
+  writes?: Gate;
   /** The form of each parameter in the paths of the collection. */
   params: NonNullable<Route["params"]>;
-  /** The parameter that names one object, and the field of the record that has its value. */
-  key: string;
+  /** The parameter that names one object, and the field of the record that has its value. Without it there is only the whole. */
+  key?: string;
   /** Finds what the collection belongs to, for paths without the key. */
   loadParent?(context: ObjectContext): Promise<Parent>;
   /** Finds the object, for paths with the key. */
@@ -88,13 +90,16 @@ export interface Collection<Parent, Found> {
 
 const verbs = { GET: "retrieve", POST: "create", PUT: "update", PATCH: "partial_update", DELETE: "destroy" } as const;
 
-export function collection<Parent, Found>(noun: CollectionSpec<Parent, Found>): Collection<Parent, Found> {
-  const one = `:${noun.key}/`;
+export function collection<Parent = undefined, Found = Parent>(
+  noun: CollectionSpec<Parent, Found>,
+): Collection<Parent, Found> {
+  const { key = "id" } = noun;
+  const one = `:${key}/`;
 
   function at(method: Route["method"], under: string, operation: object, verb: string = verbs[method]): Route {
     const path = noun.path + under;
     const names = [...path.matchAll(/:(\w+)/g)].map((match) => match[1] as string);
-    const load = names.includes(noun.key) ? noun.load : noun.loadParent;
+    const load = names.includes(key) ? noun.load : noun.loadParent;
     const words = under.split("/").filter((word) => word !== "" && !word.startsWith(":"));
     return route({
       method,
@@ -102,14 +107,19 @@ export function collection<Parent, Found>(noun: CollectionSpec<Parent, Found>): 
       operationId: [noun.operations, ...words.map((word) => word.replaceAll("-", "_")), verb].join("_"),
       tag: noun.tag,
       ...(noun.feature === undefined ? {} : { feature: noun.feature }),
-      ...(method === "GET" ? noun.reads : noun.writes),
+      ...(method === "GET" ? noun.reads : gateOfWrites()),
       ...(names.length > 0 ? { params: Object.fromEntries(names.map((name) => [name, formOf(name)])) } : {}),
       ...(load ? { load } : {}),
       ...operation,
     } as Route);
   }
 
-  function formOf(name: string) {
+  function gateOfWrites(): Gate {
+    if (!noun.writes) throw new Error(`${noun.operations} does not say who may write`);
+    return noun.writes;
+  }
+
+  function formOf(name: string): PathParam {
     const form = noun.params[name];
     if (form === undefined) throw new Error(`${noun.operations} has no form for the parameter ${name}`);
     return form;
@@ -174,7 +184,7 @@ export function collection<Parent, Found>(noun: CollectionSpec<Parent, Found>): 
 
   function addressOf(params: Readonly<Record<string, string>>, record: unknown): string {
     const path = noun.path.replace(/:(\w+)/g, (_, name: string) => params[name] ?? "");
-    return `${path}${String((record as Record<string, unknown>)[noun.key])}/`;
+    return `${path}${String((record as Record<string, unknown>)[key])}/`;
   }
 }
 

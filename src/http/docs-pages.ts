@@ -1,4 +1,4 @@
-import { createReadStream } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import fastifyStatic from "@fastify/static";
@@ -17,7 +17,7 @@ const swaggerPage = `<!doctype html>
 <head>
 <meta charset="utf-8"><title>Vigil partner API</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="icon" type="image/png" href="${root}/assets/swagger/favicon-32x32.png">
+<link rel="icon" type="image/png" href="/favicon.ico">
 <link rel="stylesheet" href="${root}/assets/swagger/swagger-ui.css">
 </head>
 <body>
@@ -44,6 +44,7 @@ const redocPage = `<!doctype html>
 <head>
 <meta charset="utf-8"><title>Vigil partner API reference</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" type="image/png" href="/favicon.ico">
 <style>body { margin: 0; }</style>
 </head>
 <body>
@@ -61,15 +62,20 @@ const redocStart = `Redoc.init("${root}/?format=json", { hideLoading: true, disa
 /** The description as YAML and JSON, Swagger UI and ReDoc. None of them needs a token. */
 export function registerDocs(app: FastifyInstance, description: Record<string, unknown>): void {
   const json = JSON.stringify(description);
+  let yaml: string | undefined;
+  // Written on the first request: it takes a quarter of a second, and many processes are never asked.
   // Readers of YAML 1.1 take an unquoted date for a date; written for them, everything is what it is in JSON.
-  const yaml = stringify(description, { aliasDuplicateObjects: false, version: "1.1" });
+  const asYaml = (): string => {
+    yaml ??= stringify(description, { aliasDuplicateObjects: false, version: "1.1" });
+    return yaml;
+  };
 
   app.get<{ Querystring: { format?: string } }>(`${root}/`, async (request, reply) => {
     switch (request.query.format ?? "yaml") {
       case "json":
         return reply.type("application/json; charset=utf-8").send(json);
       case "yaml":
-        return reply.type("application/vnd.oai.openapi; charset=utf-8").send(yaml);
+        return reply.type("application/vnd.oai.openapi; charset=utf-8").send(asYaml());
       default:
         throw validationError({ format: ["Use json or yaml."] });
     }
@@ -91,15 +97,21 @@ export function registerDocs(app: FastifyInstance, description: Record<string, u
     prefix: `${root}/assets/swagger/`,
     index: false,
     decorateReply: false,
-    allowedPath: (path) => /^\/?(swagger-ui\.css|swagger-ui-bundle\.js|favicon-32x32\.png)$/.test(path),
+    allowedPath: (path) => /^\/?(swagger-ui\.css|swagger-ui-bundle\.js)$/.test(path),
   });
-  app.get(`${root}/assets/redoc.standalone.js`, async (_request, reply) =>
-    reply
+  let redoc: Promise<string> | undefined;
+  app.get(`${root}/assets/redoc.standalone.js`, async (_request, reply) => {
+    redoc ??= readFile(redocBundle(require), "utf8").then((text) => text.replaceAll(redocLogo, noImage));
+    return reply
       .type("text/javascript; charset=utf-8")
       .header("Cache-Control", "public, max-age=3600")
-      .send(createReadStream(redocBundle(require))),
-  );
+      .send(await redoc);
+  });
 }
+
+/** The bundle shows the logo of its makers from their host, and nothing when the image cannot be loaded. */
+const redocLogo = "https://cdn.redoc.ly/redoc/logo-mini.svg";
+const noImage = "data:,";
 
 /** The build copies the bundle beside the program; run from source it is taken from the development dependency. */
 function redocBundle(require: NodeJS.Require): string {

@@ -8,6 +8,7 @@ import type { RawBody } from "../lib/raw-body.ts";
 import type { Authenticator } from "./authenticate.ts";
 import { readJson } from "./body.ts";
 import { CallContext, pathOf } from "./call-context.ts";
+import { checkOrigin } from "./cross-site.ts";
 import { passGates } from "./gates.ts";
 import { answerOnce, hashOfValue, readIdempotencyKey } from "./idempotency.ts";
 import { literalSegments } from "./literal-segments.ts";
@@ -67,8 +68,12 @@ export function registerRoutes(app: FastifyInstance, routes: readonly Route[], o
   app.addHook("onRequest", async (request, reply) => {
     // What the router found counts, however the address was written.
     if (!request.routeOptions.config.route && !isApiPath(request.url)) return;
-    const header = request.headers.authorization;
-    const principal = options.authenticator.remembered(header) ?? (await options.authenticator.authenticate(header));
+    const { headers } = request;
+    const { authenticator } = options;
+    const principal = isConsoleRoute(request)
+      ? await authenticator.authenticatePerson(headers)
+      : (authenticator.remembered(headers.authorization) ?? (await authenticator.authenticate(headers)));
+    checkOrigin(request, principal, options.baseUrl);
     const taken = options.rateLimiter.take(principal.id, policiesOf(principal));
     admit(request, reply, principal, taken instanceof Promise ? await taken : taken);
   });
@@ -88,6 +93,10 @@ export function registerRoutes(app: FastifyInstance, routes: readonly Route[], o
     });
   }
 }
+
+/** Calls of the console are for people alone: a partner token is no session there. */
+const isConsoleRoute = (request: FastifyRequest): boolean =>
+  request.routeOptions.config.route?.path.startsWith("/console/api/") === true;
 
 /** The path as the router sees it: an address may come in absolute form, and letters of it percent-encoded. */
 export function isApiPath(url: string): boolean {

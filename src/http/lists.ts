@@ -87,7 +87,7 @@ export function parseListQuery<F extends QueryParams>(spec: ListSpec<F>, raw: Ra
     Object.assign(common, error.extra.errors);
   }
   if (Object.keys(common).length > 0) throw validationError(common);
-  const cursor = spec.kind === "cursor" && raw.cursor !== undefined ? decodeCursor(raw.cursor, ordering) : undefined;
+  const cursor = spec.kind === "cursor" && raw.cursor ? decodeCursor(raw.cursor, ordering) : undefined;
   return { page, pageSize, ordering, cursor, search, filters };
 }
 

@@ -18,6 +18,8 @@ export interface PersonPrincipal {
   id: string;
   organization: OrganizationIdentity;
   person: PersonIdentity;
+  /** Of a browser with a cookie; null for a bearer token. */
+  browserSessionId: string | null;
 }
 
 export const partnerPrincipal = (partner: PartnerIdentity): PartnerPrincipal => ({
@@ -27,11 +29,12 @@ export const partnerPrincipal = (partner: PartnerIdentity): PartnerPrincipal => 
   partner,
 });
 
-export const personPrincipal = (person: PersonIdentity): PersonPrincipal => ({
+export const personPrincipal = (person: PersonIdentity, browserSessionId: string | null = null): PersonPrincipal => ({
   kind: "person",
   id: person.userId,
   organization: person.organization,
   person,
+  browserSessionId,
 });
 
 export function actorOf(principal: Principal, requestId: string, remoteAddr: string): Actor {

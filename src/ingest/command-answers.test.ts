@@ -4,7 +4,7 @@ import type { CommandRow } from "../resources/commands/command-record.ts";
 import { judge } from "./command-answers.ts";
 
 const command = (awaited: CommandRow["awaited"]): CommandRow =>
-  ({ id: "c", device_id: "d", organization_id: "o", command_type: "x", number: 1_000_123, awaited }) as CommandRow;
+  ({ id: "c", device_id: "d", organization_id: "o", protocol_slug: "iw", number: 1_000_123, awaited }) as CommandRow;
 const answer = (word: string, serial: string | null = null, more: Partial<CommandAnswer> = {}): CommandAnswer => ({
   kind: "command_answer",
   word,

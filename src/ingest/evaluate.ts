@@ -1,4 +1,5 @@
-import type { Alarm, Fix, MetricKey, TrackerMessage, Vitals } from "../codecs/tracker-message.ts";
+import type { MetricKey } from "../codecs/metric-keys.ts";
+import type { Alarm, Fix, TrackerMessage, Vitals } from "../codecs/tracker-message.ts";
 import { formatUuid } from "../lib/ids.ts";
 import { addressJob, locateJob, type PlaceJob } from "../places/place-job.ts";
 import { alarmData } from "../resources/events/event-envelope.ts";

@@ -21,8 +21,12 @@ export interface Ingest {
   /** Frames and bytes that wait or are being stored. */
   readonly queuedFrames: number;
   readonly queuedBytes: number;
-  /** Waits until all is settled, at most so long; then what is left is settled as lost. */
-  close(timeoutMs: number): Promise<void>;
+  /** Calls when packets were settled: there may be room again. One listener. */
+  onSettled(listener: () => void): void;
+  /** Waits until all is settled, at most so long; then what is left is settled as lost. Nothing is to be submitted after it. */
+  drain(timeoutMs: number): Promise<void>;
+  /** Ends the connections to the database; drain first. */
+  close(): Promise<void>;
 }
 
 export interface IngestOptions extends StoreOptions {
@@ -37,8 +41,6 @@ export interface IngestOptions extends StoreOptions {
    * does, and the other way round. With fewer it would only make batches smaller, which cost more and are answered no sooner.
    */
   crowd?: number;
-  /** Called when packets were settled: there may be room again. */
-  onSettled(): void;
 }
 
 const mostPackets = 2000;
@@ -68,10 +70,15 @@ class BatchingIngest implements Ingest {
   readonly #busyClients = new Set<Client>();
   readonly #pauses = new Set<() => void>();
   #onIdle: (() => void) | undefined;
+  #onSettled: () => void = () => undefined;
 
   constructor(options: IngestOptions) {
     this.#options = options;
     this.#metrics = makeIngestMetrics(options.metrics, this);
+  }
+
+  onSettled(listener: () => void): void {
+    this.#onSettled = listener;
   }
 
   submit(packet: Packet): void {
@@ -103,7 +110,7 @@ class BatchingIngest implements Ingest {
       for (const { track } of current) track.isBusy = true;
       if (current.length > 0) await this.#store(current);
       for (const { track } of current) track.isBusy = false;
-      this.#options.onSettled();
+      this.#onSettled();
     }
     this.#running--;
     if (this.#running === 0) this.#onIdle?.();
@@ -269,7 +276,7 @@ class BatchingIngest implements Ingest {
     });
   }
 
-  async close(timeoutMs: number): Promise<void> {
+  async drain(timeoutMs: number): Promise<void> {
     if (this.#running > 0) {
       const idle = new Promise<void>((resolve) => {
         this.#onIdle = resolve;
@@ -285,6 +292,10 @@ class BatchingIngest implements Ingest {
       for (const client of this.#busyClients) destroy(client);
       this.#settleAll(this.#waiting.splice(0), "lost");
     }
+    this.#closed = true;
+  }
+
+  async close(): Promise<void> {
     this.#closed = true;
     for (const client of this.#idleClients.splice(0)) await client.end().catch(() => undefined);
   }

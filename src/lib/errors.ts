@@ -62,6 +62,8 @@ export const invalidToken = (): ApiError => {
 };
 export const invalidCredentials = (): ApiError =>
   new ApiError(401, "invalid_credentials", "The e-mail address or the password is wrong.");
+export const secondFactorRequired = (): ApiError =>
+  new ApiError(401, "second_factor_required", "Send the code of the authenticator app, or a recovery code, as otp.");
 
 // 403
 export const scopeNotAvailable = (): ApiError =>
@@ -80,6 +82,8 @@ export const partnerTokenRequired = (): ApiError =>
   new ApiError(403, "partner_token_required", "This endpoint needs a partner access token.");
 export const roleNotAllowed = (): ApiError =>
   new ApiError(403, "role_not_allowed", "Your role does not allow this action.");
+export const csrfFailed = (): ApiError =>
+  new ApiError(403, "csrf_failed", "A call with the session cookie must come from the console itself.");
 export const roleProtected = (): ApiError =>
   new ApiError(403, "role_protected", "A user with role ADMIN or OWNER cannot be changed by a partner.");
 
@@ -155,5 +159,7 @@ export const inviteRateLimited = (waitSeconds: number): ApiError =>
 
 // 5xx
 export const internalError = (): ApiError => new ApiError(500, "internal_error", "An internal error occurred.");
+export const tooBusy = (waitSeconds = 5): ApiError =>
+  new ApiError(503, "too_busy", "Too many of these calls are running. Try again shortly.", {}, retryAfter(waitSeconds));
 export const serviceUnavailable = (waitSeconds = 2): ApiError =>
   new ApiError(503, "service_unavailable", "The service is temporarily unavailable.", {}, retryAfter(waitSeconds));

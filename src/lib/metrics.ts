@@ -103,9 +103,10 @@ function entryOf<T>(series: Map<string, T>, key: string, fresh: () => T): T {
 }
 
 function labelText(labels: Labels): string {
-  const entries = Object.entries(labels);
-  if (entries.length === 0) return "";
-  const escaped = (value: string | number): string =>
-    String(value).replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
-  return `{${entries.map(([name, value]) => `${name}="${escaped(value)}"`).join(",")}}`;
+  let text = "";
+  for (const name in labels) text += `${text === "" ? "{" : ","}${name}="${escaped(String(labels[name]))}"`;
+  return text === "" ? "" : `${text}}`;
 }
+
+const escaped = (value: string): string =>
+  /["\\\n]/.test(value) ? value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n") : value;

@@ -1,5 +1,5 @@
 /** The wording of all mails, by language. Values are put in as plain text; whoever makes HTML of it escapes the result. */
-export const mailKinds = ["share_invitation", "member_invitation", "portal_activation"] as const;
+export const mailKinds = ["share_invitation", "member_invitation", "portal_activation", "password_reset"] as const;
 export type MailKind = (typeof mailKinds)[number];
 
 export const mailLanguages = ["en", "it", "de", "fr", "es"] as const;
@@ -61,6 +61,14 @@ const english: MailTexts = {
     ],
     action: "Activate the account",
   },
+  password_reset: {
+    subject: (organization) => `Choose a new password for ${organization}`,
+    paragraphs: () => [
+      "A new password was asked for your account.",
+      "Please choose it with the link below. Your old password works until then.",
+    ],
+    action: "Choose a new password",
+  },
   expires: (date) => `The link is valid until ${date}.`,
   linkHint: "If the button does not work, please copy this address into your browser:",
   unexpected: "If you were not expecting this e-mail, you can ignore it.",
@@ -95,6 +103,14 @@ const italian: MailTexts = {
       "Per attivarlo, scelga una password.",
     ],
     action: "Attiva l’account",
+  },
+  password_reset: {
+    subject: (organization) => `Nuova password per ${organization}`,
+    paragraphs: () => [
+      "È stata richiesta una nuova password per il Suo account.",
+      "La scelga con il collegamento qui sotto. Fino ad allora resta valida quella attuale.",
+    ],
+    action: "Scegli una nuova password",
   },
   // "Valido fino al" would need "all’" before 8 and 11.
   expires: (date) => `Scadenza del collegamento: ${date}.`,
@@ -133,6 +149,14 @@ const german: MailTexts = {
     ],
     action: "Konto aktivieren",
   },
+  password_reset: {
+    subject: (organization) => `Neues Passwort für ${organization}`,
+    paragraphs: () => [
+      "Für Ihr Konto wurde ein neues Passwort angefordert.",
+      "Bitte legen Sie es mit dem folgenden Link fest. Bis dahin gilt das bisherige.",
+    ],
+    action: "Neues Passwort festlegen",
+  },
   expires: (date) => `Der Link ist gültig bis zum ${date}.`,
   linkHint: "Falls die Schaltfläche nicht funktioniert, kopieren Sie bitte diese Adresse in Ihren Browser:",
   unexpected: "Falls Sie diese E-Mail nicht erwartet haben, können Sie sie ignorieren.",
@@ -169,6 +193,14 @@ const french: MailTexts = {
     ],
     action: "Activer le compte",
   },
+  password_reset: {
+    subject: (organization) => `Nouveau mot de passe pour ${organization}`,
+    paragraphs: () => [
+      "Un nouveau mot de passe a été demandé pour votre compte.",
+      "Veuillez le choisir avec le lien ci-dessous. L’ancien reste valable jusque-là.",
+    ],
+    action: "Choisir un nouveau mot de passe",
+  },
   expires: (date) => `Le lien est valable jusqu’au ${date.replace(/^1 /, "1er ")}.`,
   linkHint: "Si le bouton ne fonctionne pas, veuillez copier cette adresse dans votre navigateur\u00a0:",
   unexpected: "Si vous n’attendiez pas cet e-mail, vous pouvez l’ignorer.",
@@ -203,6 +235,14 @@ const spanish: MailTexts = {
       "Elija una contraseña para activarla.",
     ],
     action: "Activar la cuenta",
+  },
+  password_reset: {
+    subject: (organization) => `Nueva contraseña para ${organization}`,
+    paragraphs: () => [
+      "Se ha solicitado una nueva contraseña para su cuenta.",
+      "Elíjala con el enlace siguiente. Hasta entonces es válida la anterior.",
+    ],
+    action: "Elegir una nueva contraseña",
   },
   expires: (date) => `El enlace es válido hasta el ${date}.`,
   linkHint: "Si el botón no funciona, copie esta dirección en su navegador:",

@@ -35,5 +35,11 @@ export async function recordFailure(db: Db, limit: AttemptLimit, subject: string
   return row.failures > limit.failures ? Math.max(1, waitOf(limit, row, now)) : 0;
 }
 
+/** Takes back what was counted before it was known to be no failure. */
+export const forgiveFailure = (db: Db, limit: AttemptLimit, subject: string): Promise<number> =>
+  db.run`
+    update failed_attempts set failures = failures - 1
+    where kind = ${limit.kind} and subject = ${subject} and failures > 0`;
+
 export const deleteOldFailures = (db: Db, before: Date): Promise<number> =>
   db.run`delete from failed_attempts where started_at < ${before}`;

@@ -1,16 +1,23 @@
 import type { Database, Db } from "../db/database.ts";
+import { networkOf } from "../lib/network-of.ts";
+import type { SecretBox } from "../lib/secret-box.ts";
 import { hashSecret } from "./client-secrets.ts";
-import { blockedSeconds, recordFailure } from "./failed-attempts.ts";
-import { hashPassword, verifyPassword } from "./passwords.ts";
+import { type AttemptLimit, forgiveFailure, recordFailure } from "./failed-attempts.ts";
+import type { PasswordWork } from "./password-work.ts";
+import { hashPassword } from "./passwords.ts";
+import { checkSecondFactor } from "./second-factor-store.ts";
 
-/** Ten failures of one address book entry from one place; and a higher bound for one person from everywhere. */
+/** Ten failures of one e-mail from one place, a higher bound for one e-mail from everywhere, and one for a place. */
 const perPlace = { kind: "login_place", failures: 10, windowSeconds: 900 } as const;
 const perPerson = { kind: "login_person", failures: 100, windowSeconds: 900 } as const;
+const perNetwork = { kind: "login_network", failures: 30, windowSeconds: 60 } as const;
 
 export type LoginOutcome =
-  | { kind: "ok"; userId: string; organizationId: string; joinedAt: Date }
-  | { kind: "wrong" }
+  | { kind: "ok"; userId: string; organizationId: string; joinedAt: Date; passwordChangedAt: Date | null }
+  /** The memberships of a known person, for the audit log of their organizations. */
+  | { kind: "wrong"; memberships: { userId: string; organizationId: string }[] }
   | { kind: "blocked"; waitSeconds: number }
+  | { kind: "second_factor_required" }
   | { kind: "choose_organization" };
 
 export interface LoginAttempt {
@@ -18,49 +25,80 @@ export interface LoginAttempt {
   password: string;
   /** A slug; blank as left out. */
   organization: string | undefined;
+  /** The code of a second factor. */
+  otp: string | undefined;
   address: string;
+}
+
+export interface LoginParts {
+  db: Database;
+  passwords: PasswordWork;
+  secrets: SecretBox;
+  /** Compared when there is no hash to compare, so that unknown e-mails cost as much time as known ones. */
+  decoyHash: string;
 }
 
 interface Candidate {
   user_id: string;
   password_hash: string | null;
+  password_changed_at: Date | null;
   organization_id: string;
   slug: string;
   joined_at: Date;
 }
 
-/** Checks a password and picks the organization. Unknown addresses cost as much time as known ones. */
-export async function logIn(db: Database, attempt: LoginAttempt, now: Date, decoyHash: string): Promise<LoginOutcome> {
+/** Checks a password and picks the organization. A try counts before it is looked at, so that parallel ones count too. */
+export async function logIn(parts: LoginParts, attempt: LoginAttempt, now: Date): Promise<LoginOutcome> {
+  const { db } = parts;
   const email = attempt.email.trim().toLowerCase();
-  const limits = [
-    { limit: perPlace, subject: hashSecret(`${email}\n${attempt.address}`).toString("hex") },
+  const place = networkOf(attempt.address);
+  const limits: { limit: AttemptLimit; subject: string }[] = [
+    { limit: perNetwork, subject: hashSecret(place).toString("hex") },
+    { limit: perPlace, subject: hashSecret(`${email}\n${place}`).toString("hex") },
     { limit: perPerson, subject: hashSecret(email).toString("hex") },
   ];
+  const forgive = async (): Promise<void> => {
+    for (const { limit, subject } of limits) await forgiveFailure(db, limit, subject);
+  };
   for (const { limit, subject } of limits) {
-    const wait = await blockedSeconds(db.point, limit, subject, now);
+    const wait = await recordFailure(db, limit, subject, now);
     if (wait > 0) return { kind: "blocked", waitSeconds: wait };
   }
   const memberships = await candidates(db, email);
-  const passwordHash = memberships[0]?.password_hash ?? null;
-  const matches = await verifyPassword(passwordHash ?? decoyHash, attempt.password);
+  const [first] = memberships;
+  const passwordHash = first?.password_hash ?? null;
+  const matches = await parts.passwords.verify(passwordHash ?? parts.decoyHash, attempt.password);
   const wanted = attempt.organization?.trim().toLowerCase() || undefined;
   const inOrganization = memberships.filter(({ slug }) => wanted === undefined || slug === wanted);
-  if (!matches || passwordHash === null || inOrganization.length === 0) {
-    const waits = await Promise.all(limits.map(({ limit, subject }) => recordFailure(db, limit, subject, now)));
-    const wait = Math.max(...waits);
-    return wait > 0 ? { kind: "blocked", waitSeconds: wait } : { kind: "wrong" };
-  }
+  const wrong: LoginOutcome = {
+    kind: "wrong",
+    memberships: memberships.map(({ user_id, organization_id }) => ({
+      userId: user_id,
+      organizationId: organization_id,
+    })),
+  };
   const [only, ...others] = inOrganization;
-  if (!only || others.length > 0) return { kind: "choose_organization" };
-  return { kind: "ok", userId: only.user_id, organizationId: only.organization_id, joinedAt: only.joined_at };
+  if (!matches || passwordHash === null || !only) return wrong;
+  const factor = await checkSecondFactor(parts, only.user_id, attempt.otp, now);
+  if (factor === "wrong") return wrong;
+  await forgive();
+  if (factor === "missing") return { kind: "second_factor_required" };
+  if (others.length > 0) return { kind: "choose_organization" };
+  return {
+    kind: "ok",
+    userId: only.user_id,
+    organizationId: only.organization_id,
+    joinedAt: only.joined_at,
+    passwordChangedAt: only.password_changed_at,
+  };
 }
 
-/** A hash of nothing anyone knows, compared when there is no hash to compare. */
+/** A hash of nothing anyone knows. */
 export const makeDecoyHash = (random: string): Promise<string> => hashPassword(random);
 
 const candidates = (db: Db, email: string): Promise<Candidate[]> =>
   db.many<Candidate>`
-    select u.id as user_id, u.password_hash, o.id as organization_id, o.slug, m.joined_at
+    select u.id as user_id, u.password_hash, u.password_changed_at, o.id as organization_id, o.slug, m.joined_at
     from users u
     join memberships m on m.user_id = u.id and m.closed_at is null
     join organizations o on o.id = m.organization_id

@@ -1,5 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Database, Db } from "../db/database.ts";
+import type { SecretBox } from "../lib/secret-box.ts";
 
 /** What a session of a person says of itself: who, and in which organization. The role is never in it. */
 export interface SessionClaims {
@@ -7,6 +8,8 @@ export interface SessionClaims {
   org: string;
   /** Since when the membership has been open, in milliseconds: one that is closed and opened again needs a new session. */
   joined: number;
+  /** When the password was last changed, in milliseconds, 0 for the first one: a change ends the session. */
+  password?: number;
   iat: number;
   exp: number;
 }
@@ -18,11 +21,11 @@ const header = encode({ alg: "HS256", typ: "JWT" });
 
 const sign = (key: Buffer, input: string): Buffer => createHmac("sha256", key).update(input).digest();
 
-export type SessionSubject = Pick<SessionClaims, "sub" | "org" | "joined">;
+export type SessionSubject = Pick<SessionClaims, "sub" | "org" | "joined" | "password">;
 
-export function signSession(key: Buffer, { sub, org, joined }: SessionSubject, nowMs: number): string {
+export function signSession(key: Buffer, subject: SessionSubject, nowMs: number): string {
   const iat = Math.floor(nowMs / 1000);
-  const claims: SessionClaims = { sub, org, joined, iat, exp: iat + sessionTtlSeconds };
+  const claims: SessionClaims = { ...subject, iat, exp: iat + sessionTtlSeconds };
   const input = `${header}.${encode(claims)}`;
   return `${input}.${sign(key, input).toString("base64url")}`;
 }
@@ -39,13 +42,13 @@ export function verifySession(key: Buffer, token: string, nowMs: number): Sessio
 }
 
 /** The key all processes of one database share; made by whichever comes first. */
-export async function loadSessionKey(db: Database, now: Date): Promise<Buffer> {
+export async function loadSessionKey(db: Database, box: SecretBox, now: Date): Promise<Buffer> {
   const read = (on: Db): Promise<{ value: string } | undefined> =>
     on.maybeOne<{ value: string }>`select value #>> '{}' as value from settings where key = 'session_key'`;
-  const fresh = JSON.stringify(randomBytes(32).toString("base64url"));
+  const fresh = JSON.stringify(box.seal(randomBytes(32).toString("base64url")));
   await db.run`
     insert into settings (key, value, updated_at) values ('session_key', ${fresh}, ${now}) on conflict (key) do nothing`;
   const row = await read(db);
   if (!row) throw new Error("the session key could not be stored");
-  return Buffer.from(row.value, "base64url");
+  return Buffer.from(box.open(row.value), "base64url");
 }

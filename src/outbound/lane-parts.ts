@@ -1,6 +1,7 @@
 import type { Database } from "../db/database.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
+import type { SecretBox } from "../lib/secret-box.ts";
 import type { DeliveryMetrics } from "./delivery-metrics.ts";
 import type { DeliveryRecorder, RecordedLane } from "./delivery-recorder.ts";
 import type { Slots } from "./delivery-slots.ts";
@@ -11,6 +12,8 @@ export interface LaneParts {
   db: Database;
   clock: Clock;
   log: Logger;
+  /** Opens what deliveries are signed with. */
+  secrets: SecretBox;
   recorder: DeliveryRecorder;
   slots: Slots;
   /** Few lanes read at a time, so that the database has connections left for others. */

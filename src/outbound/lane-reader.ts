@@ -135,7 +135,7 @@ export class LaneReader {
   /** Rows are judged by settings that are at least as new as they are: what was allowed before them must not be skipped. */
   async #refreshFor([row]: readonly LogRow[]): Promise<void> {
     if (row === undefined || row.version === this.#lane.settings.version) return;
-    const [settings] = await readSettings(this.#parts.db.point, [this.#lane.integrationId]);
+    const [settings] = await readSettings(this.#parts.db.point, [this.#lane.integrationId], this.#parts.secrets);
     this.#lane.refresh(settings);
   }
 }

@@ -1,5 +1,6 @@
 import type { Db } from "../db/database.ts";
 import { type Sql, sql } from "../db/sql.ts";
+import type { SecretBox } from "../lib/secret-box.ts";
 import type { Scope } from "../oauth/scopes.ts";
 import type { WebhookEventType } from "../outbox/webhook-event-types.ts";
 
@@ -100,11 +101,15 @@ export const settingsVersion = (integrationId: string): Sql =>
   sql`(select i.xmin::text || '-' || coalesce(l.push_epoch, 0) from integrations i
     join outbound_lanes l on l.integration_id = i.id where i.id = ${integrationId})`;
 
-export const readSettings = (db: Db, integrationIds: readonly string[]): Promise<PushSettings[]> =>
-  db.many<PushSettings>`
+/** With the secrets opened, which deliveries are signed with. */
+export async function readSettings(db: Db, integrationIds: readonly string[], box: SecretBox): Promise<PushSettings[]> {
+  const rows = await db.many<PushSettings>`
     select i.id as "integrationId", i.xmin::text || '-' || coalesce(l.push_epoch, 0) as version, l.lane, l.last_ms as "lastMs", l.last_seq as "lastSeq", case when i.status = 'active' then l.push_epoch end as epoch,
       i.webhook_url as url, i.webhook_secret as secret, i.webhook_secret_previous as "previousSecret",
       i.webhook_secret_previous_until as "previousUntil", i.scopes, i.webhook_event_types as "webhookEventTypes",
       i.webhook_device_filter as "webhookDeviceFilter", i.messaging_enabled as "messagingEnabled"
     from integrations i join outbound_lanes l on l.integration_id = i.id
     where i.id = any(${integrationIds}::uuid[])`;
+  const open = (sealed: string | null): string | null => sealed && box.open(sealed);
+  return rows.map((row) => ({ ...row, secret: open(row.secret), previousSecret: open(row.previousSecret) }));
+}

@@ -7,6 +7,7 @@ import { newUuid } from "../lib/ids.ts";
 import { repeat } from "../lib/lifecycle.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Metrics } from "../lib/metrics.ts";
+import type { SecretBox } from "../lib/secret-box.ts";
 import { identityChannel } from "../oauth/identity-changes.ts";
 import { outboundChannel } from "../outbox/outbound-log.ts";
 import { redriveChannel } from "./dead-letter-store.ts";
@@ -36,6 +37,8 @@ export interface WebhookPushOptions {
   /** Not started yet: channels are named here. */
   listener: Listener;
   metrics: Metrics;
+  /** Opens what deliveries are signed with. */
+  secrets: SecretBox;
   waitsMs: readonly number[];
   timeoutMs: number;
   allowCidrs: readonly string[];
@@ -114,6 +117,7 @@ class Push implements WebhookPush {
       db,
       clock,
       log,
+      secrets: options.secrets,
       recorder: this.#recorder,
       slots: this.#slots,
       reads: makeLine(readsAtOnce),
@@ -206,6 +210,7 @@ class Push implements WebhookPush {
     const settings = await readSettings(
       this.#db,
       claimed.map(({ integrationId }) => integrationId),
+      this.#parts.secrets,
     );
     const byId = new Map(settings.map((one) => [one.integrationId, one]));
     for (const lane of claimed) {
@@ -263,6 +268,7 @@ class Push implements WebhookPush {
       const settings = await readSettings(
         this.#db,
         lanes.map(({ integrationId }) => integrationId),
+        this.#parts.secrets,
       );
       const byId = new Map(settings.map((one) => [one.integrationId, one]));
       for (const lane of lanes) {

@@ -11,7 +11,9 @@ import type { Clock } from "../lib/clock.ts";
 import { uuidV7Floor } from "../lib/ids.ts";
 import { repeat } from "../lib/lifecycle.ts";
 import type { Logger } from "../lib/logger.ts";
+import { deleteEndedSessions } from "../oauth/browser-sessions.ts";
 import { deleteOldFailures } from "../oauth/failed-attempts.ts";
+import { deleteOldResets } from "../oauth/password-store.ts";
 import { deleteExpiredTokens } from "../oauth/token-store.ts";
 import { deleteOldDeadLetters } from "../outbound/dead-letter-store.ts";
 import type { OutcomeMetrics } from "../outbox/outcome-metrics.ts";
@@ -65,6 +67,8 @@ export function startPeriodicWork(
       await deleteExpiredTokens(db, clock.now());
       await deleteOldIdempotencyKeys(db, clock.now());
       await deleteOldActivationTokens(db, clock.now());
+      await deleteEndedSessions(db, clock.now());
+      await deleteOldResets(db, clock.now());
       await deleteOldFailures(db, new Date(clock.nowMs() - 60 * minuteMs));
       await deleteEndedWindows(db, new Date(clock.nowMs() - 120 * minuteMs));
       // A batch may be tried again as long as an outage lasts.

@@ -1,17 +1,23 @@
+import { rulesOf, type SpokenSlug } from "../codecs/protocols.ts";
 import type { DeviceProtocol, Identity } from "./device-protocol.ts";
 import type { City, Person } from "./itinerary.ts";
-import { makeIwDevice } from "./iw-device.ts";
 import { hash } from "./random.ts";
-import { makeWatchDevice } from "./watch-device.ts";
+import { type VirtualModels, virtualProtocols } from "./virtual-protocols.ts";
 
-export const fleetProtocols = ["iw", "watch", "mixed"] as const;
-export type FleetProtocol = (typeof fleetProtocols)[number];
+const models: readonly (readonly [SpokenSlug, VirtualModels])[] = Object.entries(virtualProtocols).flatMap(
+  ([slug, models]) => (models === null ? [] : [[slug as SpokenSlug, models] as const]),
+);
+
+export const defaultProtocol = (models[0] as (typeof models)[number])[0];
+/** `mixed`: all that have a virtual device, in turn. */
+export type FleetProtocol = SpokenSlug | "mixed";
+export const fleetProtocols: readonly FleetProtocol[] = [...models.map(([slug]) => slug), "mixed"];
 
 /** A device and its wearer. The same seed and number always give the same, so that the truth can be told again later. */
 export interface FleetMember extends Identity {
   number: number;
   name: string;
-  protocol: "iw" | "watch";
+  protocol: SpokenSlug;
   modelSlug: string;
   person: Person;
 }
@@ -20,8 +26,6 @@ export const largestFleet = 100_000;
 
 export const rome: Omit<City, "utcOffsetMinutes"> = { lat: 41.9028, lng: 12.4964, mcc: 222, mnc: 1 };
 export const romeTimezone = "Europe/Rome";
-
-const modelSlugs = { iw: "iw-h10", watch: "watch-generic" } as const;
 
 /** Luhn, over the 14 digits before it. */
 export function checkDigit(digits: string): number {
@@ -33,7 +37,7 @@ export function checkDigit(digits: string): number {
   return (10 - (sum % 10)) % 10;
 }
 
-/** The seed is in the type code, the number in the serial: digits 5 to 14, a watch's short id, are unique in a fleet. */
+/** The seed is in the type code, the number in the serial: the short ids that some protocols make of digits 5 to 14 are unique in a fleet. */
 function imeiOf(seed: number, number: number): string {
   const type = `35${String(hash(seed, "type code") % 1_000_000).padStart(6, "0")}`;
   const digits = type + String(number).padStart(6, "0");
@@ -43,14 +47,17 @@ function imeiOf(seed: number, number: number): string {
 /** Numbers count from 1. */
 export function fleetMember(seed: number, number: number, protocol: FleetProtocol, city: City): FleetMember {
   const imei = imeiOf(seed, number);
-  const own = protocol === "mixed" ? (number % 2 === 1 ? "iw" : "watch") : protocol;
+  const choice = protocol === "mixed" ? models : models.filter(([slug]) => slug === protocol);
+  const found = choice[(number - 1) % choice.length];
+  if (found === undefined) throw new Error(`There is no virtual device for "${protocol}".`);
+  const [own, [{ modelSlug }]] = found;
   return {
     imei,
-    id: own === "watch" ? imei.slice(4, 14) : imei,
+    id: rulesOf(own).terminalIds.defaultFor(imei) ?? imei,
     number,
     name: `Simulated ${number}`,
     protocol: own,
-    modelSlug: modelSlugs[own],
+    modelSlug,
     person: { seed: hash(seed, "person", number), city },
   };
 }
@@ -58,8 +65,15 @@ export function fleetMember(seed: number, number: number, protocol: FleetProtoco
 export const makeFleet = (seed: number, count: number, protocol: FleetProtocol, city: City): FleetMember[] =>
   Array.from({ length: count }, (_, index) => fleetMember(seed, index + 1, protocol, city));
 
-/** The device's side by model; models that are not named speak like the first of their protocol. */
-export function makeProtocols(): (modelSlug: string) => DeviceProtocol {
-  const [iwA, iwB, watch] = [makeIwDevice("A"), makeIwDevice("B"), makeWatchDevice()];
-  return (modelSlug) => (modelSlug === "iw-pt880" ? iwB : modelSlug.startsWith("iw") ? iwA : watch);
+/** The device's side of a member's protocol, one for all members of a model. */
+export function makeProtocols(): (member: Pick<FleetMember, "protocol" | "modelSlug">) => DeviceProtocol {
+  const made = new Map<string, DeviceProtocol>();
+  return ({ protocol, modelSlug }) => {
+    const known = virtualProtocols[protocol];
+    if (known === null) throw new Error(`There is no virtual device for "${protocol}".`);
+    const model = known.find((one) => one.modelSlug === modelSlug) ?? known[0];
+    const device = made.get(model.modelSlug) ?? model.make();
+    made.set(model.modelSlug, device);
+    return device;
+  };
 }

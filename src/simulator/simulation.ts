@@ -55,7 +55,7 @@ export function startSimulation(options: SimulationOptions): Simulation {
     react: options.react ?? (() => "obey"),
   };
   const protocolOf = makeProtocols();
-  const devices = fleet.map((member) => new VirtualDevice(member, protocolOf(member.modelSlug), world));
+  const devices = fleet.map((member) => new VirtualDevice(member, protocolOf(member), world));
 
   let started = 0;
   const tick = (): void => {

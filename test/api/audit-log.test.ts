@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type AuditEntry, recordAudit } from "../../src/resources/audit/audit-store.ts";
 import { setIntegrationStatus, updateIntegration } from "../../src/resources/organizations/integration-store.ts";
 import { cliActor, type TestApi } from "../support/api.ts";
+import { testSecrets } from "../support/secrets.ts";
 import {
   makeIntegration,
   makeOrganization,
@@ -56,6 +57,7 @@ describe("audit log", () => {
         { name: "Care & Co" },
         cliActor(organization.id),
         api.clock.now(),
+        testSecrets,
       ),
     );
     const [newest] = (await get("?content_type=2&action=1")).body.results;

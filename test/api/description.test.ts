@@ -116,6 +116,18 @@ describe("the description", () => {
     }
     expect((await api.call("GET", "/api/schema/assets/swagger/package.json")).status).toBe(404);
   });
+
+  it("has a ReDoc that loads no logo from the host of its makers", async () => {
+    const bundle = await api.call("GET", "/api/schema/assets/redoc.standalone.js");
+    expect(bundle.text).not.toMatch(/src:"https?:/);
+    expect(bundle.text).toContain('alt:"redocly logo"');
+  });
+
+  it("has a favicon for browsers", async () => {
+    const icon = await api.call("GET", "/favicon.ico");
+    expect([icon.status, icon.headers["content-type"]]).toEqual([200, "image/png"]);
+    expect(Number(icon.headers["content-length"])).toBeGreaterThan(100);
+  });
 });
 
 describe("the documents", () => {

@@ -127,6 +127,7 @@ describe("a geofence that is there", () => {
       [{ name: null }, "name"],
       [{ center: { lat: 1 } }, "center.lng"],
       [{ radius: 50_001 }, "radius"],
+      [{ radius: 0.9 }, "radius"],
       [{ schedule: { windows: [{ ...window, end: "x" }] } }, "schedule.windows.0.end"],
       [{ schedule: { timezone: "nowhere", windows: [window] } }, "schedule.timezone"],
       [{ fence_type: "polygon" }, "fence_type"],

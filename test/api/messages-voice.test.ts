@@ -62,6 +62,19 @@ describe("voice messages", () => {
     expect([over.status, over.body.errors]).toEqual([400, { file: ["Audio is longer than 30 seconds."] }]);
   });
 
+  it("cuts a tenth of a second of padding and refuses more, whether the file is converted or kept as it is", async () => {
+    const frame = Buffer.from([0x3c, ...new Array(31).fill(0)]);
+    const amrFile = (ms: number) => Buffer.concat([Buffer.from("#!AMR\n"), ...new Array(ms / 20).fill(frame)]);
+    for (const make of [(ms: number) => wavFile(ms / 1000, 8000), amrFile]) {
+      const padded = await upload(make(30_100));
+      expect([padded.status, padded.body.audio?.duration_ms]).toEqual([201, 30_000]);
+      for (const ms of [30_120, 30_500]) {
+        const over = await upload(make(ms));
+        expect([ms, over.status, over.body.errors]).toEqual([ms, 400, { file: ["Audio is longer than 30 seconds."] }]);
+      }
+    }
+  });
+
   it("takes ten megabytes and not a byte more", async () => {
     const garbage = await upload(Buffer.alloc(10 * megabyte, 1));
     expect([garbage.status, garbage.body.code]).toEqual([415, "unsupported_media_type"]);

@@ -4,6 +4,7 @@ import { allScopes } from "../../src/oauth/scopes.ts";
 import { setIntegrationStatus, updateIntegration } from "../../src/resources/organizations/integration-store.ts";
 import { rotateClientSecret } from "../../src/resources/organizations/secret-rotation.ts";
 import { baseUrl, cliActor, type TestApi } from "../support/api.ts";
+import { testSecrets } from "../support/secrets.ts";
 import {
   basic,
   fetchToken,
@@ -192,7 +193,15 @@ describe("OAuth", () => {
       expect(await isAlive(client.token)).toBe(200);
       const grantScopes = (scopes: typeof allScopes) =>
         api.db.transaction((tx) =>
-          updateIntegration(tx, organization.id, client.id, { scopes }, cliActor(organization.id), clock.now()),
+          updateIntegration(
+            tx,
+            organization.id,
+            client.id,
+            { scopes },
+            cliActor(organization.id),
+            clock.now(),
+            testSecrets,
+          ),
         );
       await grantScopes(["catalog:read"]);
       await expect.poll(() => isAlive(client.token)).toBe(403);

@@ -191,7 +191,8 @@ describe("portal activation", () => {
       const session = await logIn(api, email, organization.slug);
       expect((await api.call("GET", usersPath, { token: session })).body.results[0].id).toBe(id);
       const entries = await api.db.many`
-        select actor_type, actor_user, changes, correlation_id from audit_log where object_pk = ${id} order by id desc limit 1`;
+        select actor_type, actor_user, changes, correlation_id from audit_log where object_pk = ${id} and changes ? 'portal_active'
+        order by id desc limit 1`;
       expect(entries[0]).toMatchObject({
         actor_type: "users",
         actor_user: { id, email, full_name: "Ada" },

@@ -117,6 +117,22 @@ test("refuses a device of another protocol's model, and finds one by the shorter
   await watches.tracker("5420323751");
 });
 
+test("says what the protocol has to say to a device that it refuses, before it closes", async () => {
+  const strict = await world.open({
+    protocols: [{ ...testProtocol(), refuse: (reason) => Buffer.from(`no ${reason}\n`) }],
+    limits: { malformedInARow: 2 },
+  });
+  const stranger = await strict.tracker();
+  stranger.write(`{"login":"${nextImei()}"}\n`);
+  await stranger.untilClosed();
+  expect(stranger.lines).toEqual(["no unknown_device"]);
+  const { uid } = await device();
+  const babbler = await strict.tracker(uid);
+  babbler.write("x\ny\n");
+  await babbler.untilClosed();
+  expect(babbler.lines).toEqual(["clock", "no unreadable"]);
+});
+
 test("closes what does not begin with a login, or has no protocol", async () => {
   for (const text of ['{"n":1}\n', "GET / HTTP/1.1\r\n\r\n", "\x00\x01\x02"]) {
     const tracker = await gateway.tracker();

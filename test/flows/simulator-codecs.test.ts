@@ -194,9 +194,8 @@ for (const { name, codec, protocol, device, traits } of cases) {
           for (const one of told) {
             if (one.kind !== "command") continue;
             const answers = one.acks.flatMap((ack) => decode({ bytes: ack, answer: null }));
-            expect(answers, type).toMatchObject([
-              { kind: "command_answer", serial: protocol === "iw" ? "123456" : null },
-            ]);
+            const serial = protocol === "iw" ? "123456" : null;
+            expect(answers[0], type).toMatchObject({ kind: "command_answer", serial });
           }
         }
       }
@@ -216,8 +215,8 @@ for (const { name, codec, protocol, device, traits } of cases) {
       const [heard] = told;
       if (heard?.kind !== "command") throw new Error("voice was not heard");
       const answerOf = (bytes: Buffer) => decode({ bytes, answer: null });
-      expect(answerOf(heard.acks[0]!)).toMatchObject([{ kind: "command_answer", isAccepted: true }]);
-      expect(answerOf(heard.refusals[0]!)).toMatchObject([{ kind: "command_answer", isAccepted: false }]);
+      expect(answerOf(heard.acks[0]!).at(-1)).toMatchObject({ kind: "message_answer", isAccepted: true });
+      expect(answerOf(heard.refusals[0]!).at(-1)).toMatchObject({ kind: "message_answer", isAccepted: false });
       const [text] = codec.encode(
         { kind: "text", text: "Come va, 你好?", senderName: "Anna", serial: "123456" },
         session,

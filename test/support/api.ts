@@ -11,11 +11,13 @@ import { makeLogger } from "../../src/lib/logger.ts";
 import { Metrics } from "../../src/lib/metrics.ts";
 import type { Actor } from "../../src/oauth/actor.ts";
 import { makeDecoyHash } from "../../src/oauth/login.ts";
+import { PasswordWork } from "../../src/oauth/password-work.ts";
 import { loadSessionKey } from "../../src/oauth/session-tokens.ts";
 import { TokenCache } from "../../src/oauth/token-cache.ts";
 import { loadCatalog } from "../../src/resources/catalog/catalog.ts";
-import { createTestDatabase } from "./database.ts";
-import { makeAnswerCheck } from "./description.ts";
+import { createTestDatabase, makeWipe } from "./database.ts";
+import { makeAnswerCheck, type SeenAnswer } from "./description.ts";
+import { testSecrets } from "./secrets.ts";
 
 export interface CallOptions {
   token?: string | undefined;
@@ -57,12 +59,46 @@ export interface TestApiOptions {
   /** A database that somebody else has made, and drops. */
   url?: string;
   speech?: SpeechSetting;
+  /** An application and a database of its own: for a file that counts whole tables, breaks the database or fills limits of the address. */
+  isPrivate?: boolean;
 }
 
-/** The whole HTTP surface on a database of its own. Close it in the same file. */
+/**
+ * The whole HTTP surface. The files of a worker share one application, database and answer check, one file after the other:
+ * a file makes its own organization, and its rows are gone when it closes. Close it in the same file.
+ */
 export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi> {
-  const database = options.url ? { url: options.url, drop: async () => {} } : await createTestDatabase();
   const clock = options.clock ?? makeClock();
+  const isSpecial = options.isPrivate || options.routes || options.url !== undefined || options.speech;
+  if (isSpecial || worker.isTaken) return openApplication({ ...options, clock });
+  worker.isTaken = true;
+  worker.clock = clock;
+  worker.api ??= openShared({ now: () => worker.clock.now(), nowMs: () => worker.clock.nowMs() });
+  const { api, wipe } = await worker.api;
+  const close = async (): Promise<void> => {
+    await wipe();
+    worker.isTaken = false;
+  };
+  return { ...api, clock, close };
+}
+
+/** What the files of a worker share. It ends with the worker; the database goes with the test server. */
+const worker: {
+  api: ReturnType<typeof openShared> | undefined;
+  isTaken: boolean;
+  clock: Clock;
+  decoyHash: Promise<string> | undefined;
+  checks: Map<string, (answer: SeenAnswer) => void>;
+} = { api: undefined, isTaken: false, clock: makeClock(), decoyHash: undefined, checks: new Map() };
+
+async function openShared(clock: Clock) {
+  const api = await openApplication({ clock });
+  return { api, wipe: await makeWipe(api.url) };
+}
+
+async function openApplication(options: TestApiOptions & { clock: Clock }): Promise<TestApi> {
+  const { clock } = options;
+  const database = options.url ? { url: options.url, drop: async () => {} } : await createTestDatabase();
   const log = makeLogger("silent");
   const db = openDatabase({ connection: { connectionString: database.url }, log });
   const listener = new Listener(db, log);
@@ -72,6 +108,7 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
   const voice = new VoiceService(options.speech ?? { kind: "espeak" });
   const times = { commandAckTimeoutSeconds: 60, commandTtlSeconds: 86_400 };
   const table = routeTable({ catalog: loadCatalog(), voice, ...times });
+  worker.decoyHash ??= makeDecoyHash("decoy");
   const app = buildApp({
     routes: [...table, ...(options.routes ?? [])],
     db,
@@ -80,15 +117,18 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
     metrics: new Metrics(),
     tokens,
     rateLimiter,
-    sessionKey: await loadSessionKey(db, clock.now()),
-    decoyHash: await makeDecoyHash("decoy"),
+    sessionKey: await loadSessionKey(db, testSecrets, clock.now()),
+    secrets: testSecrets,
+    passwords: new PasswordWork(),
+    decoyHash: await worker.decoyHash,
     baseUrl: () => baseUrl,
     version: "0.0.0",
     tokenTtlSeconds: 3600,
     trustProxy: [],
   });
   const description = await app.inject({ method: "GET", url: "/api/schema/?format=json" });
-  const check = makeAnswerCheck(description.json());
+  const check = worker.checks.get(description.body) ?? makeAnswerCheck(description.json());
+  worker.checks.set(description.body, check);
 
   const call: TestApi["call"] = async (method, path, { token, body, headers = {} } = {}) => {
     const answer = await app.inject({

@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
 import { expect } from "vitest";
+import { loadCommandsFor } from "../../src/cli/commands.ts";
+import { runCommandLine } from "../../src/cli/run.ts";
 import { createTestDatabase } from "./database.ts";
 
 export const binary = join(import.meta.dirname, "../../bin/vigil");
@@ -49,7 +51,24 @@ export async function openCommandLine() {
   const sql = new Client({ connectionString: database.url });
   let organizations = 0;
 
-  function vigil(args: string[], extraEnv: Environment = {}, stdin = ""): Promise<Outcome> {
+  /** In this process, as the program itself does it. */
+  async function vigil(args: string[], extraEnv: Environment = {}, stdin = ""): Promise<Outcome> {
+    const outcome: Outcome = { code: null, stdout: "", stderr: "" };
+    const code = await runCommandLine(args, await loadCommandsFor(args), {
+      stdout: (text) => {
+        outcome.stdout += text;
+      },
+      stderr: (text) => {
+        outcome.stderr += text;
+      },
+      readStdin: async () => stdin,
+      env: { ...env, ...extraEnv },
+    });
+    return { ...outcome, code };
+  }
+
+  /** In a process of its own. */
+  function spawned(args: string[], extraEnv: Environment = {}, stdin = ""): Promise<Outcome> {
     return new Promise((resolve, reject) => {
       const child = spawn(process.execPath, [binary, ...args], { env: { ...env, ...extraEnv } });
       const outcome: Outcome = { code: null, stdout: "", stderr: "" };
@@ -85,8 +104,6 @@ export async function openCommandLine() {
     if (code === 2) expect(outcome.stderr).toContain("usage: vigil");
   }
 
-  // Also builds, so that the line about it is not on the stderr of a test.
-  await vigil(["db", "migrate"]);
   await sql.connect();
   return {
     database,
@@ -94,6 +111,9 @@ export async function openCommandLine() {
     env,
     sql,
     vigil,
+    spawned,
+    /** Builds, so that the line about it is not on the stderr of a test. */
+    build: () => spawned(["db", "migrate"]),
     vigilJson,
     expectFailure,
     auditOf: async (objectPk: unknown): Promise<AuditRow[]> =>

@@ -31,7 +31,7 @@ export interface CommandWorld {
 }
 
 export async function openCommandWorld(clock: Clock = makeClock()): Promise<CommandWorld> {
-  const api = await openTestApi({ clock });
+  const api = await openTestApi({ clock, isPrivate: true });
   await maintainPartitions(api.db, partitionedTables, clock.nowMs());
   const gateways = await openGatewayWorld(clock);
   const organization = await makeOrganization(api);

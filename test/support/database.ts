@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import pg from "pg";
 
 export const templateDatabase = "vigil_test_template";
+export const testDatabasePrefix = "vigil_test_";
 
 export interface TestDatabase {
   url: string;
@@ -26,7 +27,7 @@ async function asAdmin(statement: string): Promise<void> {
 
 /** A migrated database of its own, cloned from the template; or an empty one. */
 export async function createTestDatabase(options: { empty?: boolean } = {}): Promise<TestDatabase> {
-  const name = `t_${randomBytes(8).toString("hex")}`;
+  const name = `${testDatabasePrefix}${process.env.VIGIL_TEST_RUN}_${randomBytes(8).toString("hex")}`;
   const template = options.empty ? "template0" : templateDatabase;
   // Cloning fails while anyone is connected to the template, which another worker may be for a moment.
   for (let attempt = 1; ; attempt++) {
@@ -41,4 +42,21 @@ export async function createTestDatabase(options: { empty?: boolean } = {}): Pro
   const url = new URL(serverUrl());
   url.pathname = `/${name}`;
   return { url: url.href, drop: () => asAdmin(`drop database if exists ${name} with (force)`) };
+}
+
+/** Empties all tables but those that have rows now, in one go and without regard to what refers to what. */
+export async function makeWipe(url: string): Promise<() => Promise<void>> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query<{ name: string }>(
+    `select oid::regclass::text as name from pg_class
+     where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition`,
+  );
+  const isEmpty = async (name: string) => (await client.query(`select from ${name} limit 1`)).rowCount === 0;
+  const names: string[] = [];
+  for (const { name } of rows) if (await isEmpty(name)) names.push(name);
+  const deletes = names.map((name) => `delete from ${name};`).join("\n");
+  return async () => {
+    await client.query(`begin; set local session_replication_role = replica; ${deletes} commit;`);
+  };
 }

@@ -21,6 +21,7 @@ import type { TestAuthority } from "./certificates.ts";
 import { createTestDatabase } from "./database.ts";
 import { integrationSettings } from "./integration-settings.ts";
 import { metricOf } from "./metric.ts";
+import { testSecrets } from "./secrets.ts";
 
 export const device = "490154203237518";
 
@@ -66,7 +67,7 @@ export async function openDeliveryWorld(authority: TestAuthority, clock: Clock =
     } as const;
     const created = await db.transaction(async (tx) => {
       await createOrganization(tx, organization, actor, clock.now());
-      return createIntegration(tx, organizationId, integrationSettings(settings), actor, clock.now());
+      return createIntegration(tx, organizationId, integrationSettings(settings), actor, clock.now(), testSecrets);
     });
     const { id } = created.integration;
     const appendOf = async (deviceUid: string, ...types: WebhookEventType[]): Promise<string[]> => {
@@ -93,7 +94,9 @@ export async function openDeliveryWorld(authority: TestAuthority, clock: Clock =
       organizationId,
       secret: created.webhookSecret ?? "",
       set: async (changed) => {
-        await db.transaction((tx) => updateIntegration(tx, organizationId, id, changed, actor, clock.now()));
+        await db.transaction((tx) =>
+          updateIntegration(tx, organizationId, id, changed, actor, clock.now(), testSecrets),
+        );
       },
       status: async (status) => {
         await db.transaction((tx) => setIntegrationStatus(tx, organizationId, id, status, actor, clock.now()));
@@ -117,6 +120,7 @@ export async function openDeliveryWorld(authority: TestAuthority, clock: Clock =
       log,
       listener,
       metrics,
+      secrets: testSecrets,
       waitsMs: [30, 30, 30, 30],
       timeoutMs: 2000,
       allowCidrs: ["127.0.0.0/8"],

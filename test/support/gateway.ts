@@ -6,12 +6,14 @@ import { maintainPartitions } from "../../src/db/partitions.ts";
 import { type DeviceServicesOptions, deviceServices } from "../../src/gateway/device-services.ts";
 import { type Gateway, type GatewayOptions, startGateway } from "../../src/gateway/gateway.ts";
 import type { GatewayLimits } from "../../src/gateway/gateway-limits.ts";
+import { type IngestOptions, makeIngest } from "../../src/ingest/ingest.ts";
 import { RuleBook } from "../../src/ingest/rules/rule-book.ts";
 import { type Clock, makeClock } from "../../src/lib/clock.ts";
-import { newUuid } from "../../src/lib/ids.ts";
+import { makeUuidV7Source, newUuid } from "../../src/lib/ids.ts";
 import { makeLogger } from "../../src/lib/logger.ts";
 import { Metrics } from "../../src/lib/metrics.ts";
 import { type Catalog, loadCatalog } from "../../src/resources/catalog/catalog.ts";
+import { metricRanges } from "../../src/resources/catalog/metric-ranges.ts";
 import { partitionedTables } from "../../src/roles/partitioned-tables.ts";
 import { createTestDatabase } from "./database.ts";
 import { metricOf } from "./metric.ts";
@@ -33,7 +35,7 @@ export interface GatewayWorldOptions {
   limits?: Partial<GatewayLimits>;
   protocols?: readonly ProtocolDefinition[];
   dedicatedPorts?: GatewayOptions["dedicatedPorts"];
-  ingest?: Partial<GatewayOptions["ingest"]>;
+  ingest?: Partial<IngestOptions>;
   /** A database of its own, for a gateway that loses it. */
   url?: string;
   clock?: Clock;
@@ -82,20 +84,31 @@ export async function openGatewayWorld(clock: Clock = makeClock()): Promise<Gate
       const listener = new Listener(own, log);
       const metrics = new Metrics();
       const rules = new RuleBook({ db: own, listener, log, metrics });
+      const catalog = options.catalog ?? loadCatalog();
+      const parts = { db: own, clock: options.clock ?? clock, log, metrics, rules };
+      const services = { commandAckTimeoutSeconds: 60, commandTtlSeconds: 86_400, ...options.services };
+      const { steps, downlinks } = deviceServices(services);
+      const ingest = makeIngest({
+        ...parts,
+        newId: makeUuidV7Source(),
+        ranges: metricRanges(catalog),
+        steps,
+        inFlight: 1,
+        carrierName: () => null,
+        isLocating: false,
+        isGeocoding: false,
+        ...options.ingest,
+      });
       const gateway = await startGateway({
-        db: own,
-        clock: options.clock ?? clock,
-        log,
-        metrics,
+        ...parts,
         listener,
-        catalog: options.catalog ?? loadCatalog(),
-        rules,
+        catalog,
         protocols: options.protocols ?? [testProtocol()],
         host: "127.0.0.1",
         port: 0,
         dedicatedPorts: options.dedicatedPorts ?? [],
-        ...deviceServices({ commandAckTimeoutSeconds: 60, commandTtlSeconds: 86_400, ...options.services }),
-        ingest: { inFlight: 1, carrierName: () => null, isLocating: false, isGeocoding: false, ...options.ingest },
+        downlinks,
+        ingest,
         limits: { sweepEveryMs: 20, drainMs: 2000, ...options.limits },
       });
       await listener.start();
@@ -104,6 +117,7 @@ export async function openGatewayWorld(clock: Clock = makeClock()): Promise<Gate
         if (isClosed) return;
         isClosed = true;
         await gateway.close();
+        await ingest.close();
         await listener.close();
         if (own !== db) await own.close();
       };

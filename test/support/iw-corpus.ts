@@ -1,7 +1,7 @@
 import type { Dialect } from "../../src/codecs/iw/fields.ts";
 import type { TrackerMessage } from "../../src/codecs/tracker-message.ts";
 import { IW_ALARMS, IW_POSITIONS } from "./iw-place-corpus.ts";
-import { answer, BLOCK, heartbeat, type Row, status, TIME_MS, vitals, voice } from "./iw-world.ts";
+import { answer, BLOCK, heartbeat, messageAnswer, type Row, status, TIME_MS, vitals, voice } from "./iw-world.ts";
 
 /** Frames written for the tests after the protocol sheet, with invented ids, and what each of them says exactly. */
 
@@ -12,6 +12,19 @@ export interface IwSample {
   messages: TrackerMessage[];
   replies: string[];
 }
+
+const ecgPart: TrackerMessage = {
+  kind: "ecg_part",
+  deviceTimeMs: TIME_MS,
+  transfer: "20260506070530",
+  total: 3,
+  sequence: 1,
+  samplingRateHz: 250,
+  lead: 1,
+  scaleUv: 2.5,
+  gain: 10,
+  samples: [1, -1, 32767, -32768],
+};
 
 const STATES: Row[] = [
   ["a heartbeat", "A", "IWAP03,06500908700001,00000,00#", [vitals({ ...status, steps: 0 })], ["IWBP03#"]],
@@ -120,24 +133,12 @@ const HEALTH: Row[] = [
   ["a type to come", "B", "IWAPJK,20260506070530,12,40#", [heartbeat], ["IWBPJK,12#"]],
   ["two temperatures", "B", "IWAPTP,36.4,33.9#", [vitals({ temp: 36.4 }, null, { wrist_temp: 33.9 })], ["IWBPTP#"]],
   ["oxygen", "B", "IWAPSP,97#", [vitals({ spo2: 97 })], ["IWBPSP#"]],
+  ["a part of an ECG", "A", "IWAPHD,20260506070530,3,1,10,2.5,1,250,8,0001FFFF7FFF8000#", [ecgPart], ["IWBPHD#"]],
   [
-    "a part of an ECG",
+    "a part of an ECG whose length counts hex characters",
     "A",
-    "IWAPHD,20260506070530,3,1,10,2.5,1,250,8,0001FFFF7FFF8000#",
-    [
-      {
-        kind: "ecg_part",
-        deviceTimeMs: TIME_MS,
-        transfer: "20260506070530",
-        total: 3,
-        sequence: 1,
-        samplingRateHz: 250,
-        lead: 1,
-        scaleUv: 2.5,
-        gain: 10,
-        samples: [1, -1, 32767, -32768],
-      },
-    ],
+    "IWAPHD,20260506070530,3,1,10,2.5,1,250,16,0001FFFF7FFF8000#",
+    [ecgPart],
     ["IWBPHD#"],
   ],
 ];
@@ -156,10 +157,31 @@ const ANSWERS: Row[] = [
     "a voice part that arrived",
     "A",
     "IWAP28,0041,700001,3,2,1#",
-    [answer("AP28", "700001", ["3", "2", "1"], true)],
+    [answer("AP28", "700001", ["3", "2", "1"], true), messageAnswer("700001", 2, false)],
     [],
   ],
-  ["a voice part that did not", "A", "IWAP28,,700001,3,2,0#", [answer("AP28", "700001", ["3", "2", "0"], false)], []],
+  [
+    "the last voice part",
+    "A",
+    "IWAP28,0041,700001,3,3,1#",
+    [answer("AP28", "700001", ["3", "3", "1"], true), messageAnswer("700001", 3, true)],
+    [],
+  ],
+  [
+    "a voice part that did not",
+    "A",
+    "IWAP28,,700001,3,2,0#",
+    [answer("AP28", "700001", ["3", "2", "0"], false), messageAnswer("700001", 2, false, false)],
+    [],
+  ],
+  [
+    "a text of a kids' watch, which is no part",
+    "C",
+    "IWAP28,0041,700001,0,0,1#",
+    [answer("AP28", "700001", ["0", "0", "1"], true), messageAnswer("700001", 0, true)],
+    [],
+  ],
+  ["a text", "A", "IWAP40,700001#", [answer("AP40", "700001"), messageAnswer("700001", null, true)], []],
 ];
 
 const MEDIA: Row[] = [

@@ -70,6 +70,19 @@ export const alarm = (type: string, code: string): TrackerMessage =>
   ({ kind: "alarm", type, code, deviceTimeMs: TIME_MS }) as TrackerMessage;
 export const answer = (word: string, serial: string | null, fields: string[] = [], isAccepted: boolean | null = null) =>
   ({ kind: "command_answer", word, serial, isAccepted, fields }) as TrackerMessage;
+export const messageAnswer = (
+  serial: string,
+  sequence: number | null,
+  isLast: boolean,
+  isAccepted = true,
+): TrackerMessage => ({
+  kind: "message_answer",
+  serial,
+  messageType: null,
+  isAccepted,
+  sequence,
+  isLast,
+});
 export const voice = (sequence: number, bytes: Buffer): TrackerMessage => ({
   kind: "voice_part",
   deviceTimeMs: TIME_MS,

@@ -9,6 +9,7 @@ import { cliActor, type TestAnswer, type TestApi } from "./api.ts";
 import type { GatewayWorld } from "./gateway.ts";
 import { integrationSettings } from "./integration-settings.ts";
 import { type SampleType, sampleData } from "./outbound-samples.ts";
+import { testSecrets } from "./secrets.ts";
 import type { TestIntegration, TestOrganization } from "./world.ts";
 
 export const replayPath = "/api/v1/partner/outbound-events/";
@@ -19,7 +20,14 @@ export async function addIntegration(
   settings: Partial<IntegrationSettings> = {},
 ): Promise<string> {
   const { integration } = await db.transaction((tx) =>
-    createIntegration(tx, organizationId, integrationSettings(settings), cliActor(organizationId), clock.now()),
+    createIntegration(
+      tx,
+      organizationId,
+      integrationSettings(settings),
+      cliActor(organizationId),
+      clock.now(),
+      testSecrets,
+    ),
   );
   return integration.id;
 }
@@ -30,7 +38,9 @@ export const setIntegration = (
   { id }: TestIntegration,
   changed: Partial<IntegrationSettings>,
 ): Promise<unknown> =>
-  db.transaction((tx) => updateIntegration(tx, organizationId, id, changed, cliActor(organizationId), clock.now()));
+  db.transaction((tx) =>
+    updateIntegration(tx, organizationId, id, changed, cliActor(organizationId), clock.now(), testSecrets),
+  );
 
 /** Writes entries of these types as their sources would, each in the transaction of its own call. */
 export function tell(

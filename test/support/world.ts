@@ -8,6 +8,7 @@ import { createOrganization } from "../../src/resources/organizations/organizati
 import { addMember } from "../../src/resources/users/member-store.ts";
 import { cliActor, openTestApi, type TestApi, type TestApiOptions } from "./api.ts";
 import { integrationSettings } from "./integration-settings.ts";
+import { testSecrets } from "./secrets.ts";
 
 export interface TestOrganization {
   id: string;
@@ -80,7 +81,7 @@ export async function makeIntegration(
   const { scopes = allScopes, linkHosts = [], messaging = true } = options;
   const settings = integrationSettings({ scopes, linkHosts, messagingEnabled: messaging });
   const { integration, clientSecret } = await api.db.transaction((tx) =>
-    createIntegration(tx, organization.id, settings, cliActor(organization.id), api.clock.now()),
+    createIntegration(tx, organization.id, settings, cliActor(organization.id), api.clock.now(), testSecrets),
   );
   const { clientId, id } = integration;
   return { id, clientId, clientSecret, token: await fetchToken(api, { clientId, clientSecret }) };

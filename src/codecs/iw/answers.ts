@@ -1,5 +1,6 @@
 import type { AwaitedAnswer } from "../protocol-definition.ts";
-import type { CommandAnswer } from "../tracker-message.ts";
+import type { CommandAnswer, MessageAnswer, TrackerMessage } from "../tracker-message.ts";
+import { readWholeNumber } from "../wire/numbers.ts";
 import type { IwFrame, IwSession } from "./fields.ts";
 
 /** Codes of commands beyond 11 to 40. From the device they are always answers. */
@@ -35,19 +36,42 @@ export function answerTo(frame: Buffer): AwaitedAnswer | undefined {
   return code === "33" && mode !== undefined ? { word: "AP33", echo: mode } : { word: `AP${code}` };
 }
 
-/** `fields` are those behind the serial: the echo of AP33; total, sequence and result of a voice part in AP28. */
-export function readAnswer({ code, fields }: IwFrame): CommandAnswer {
+/** The answer to a command; also one to a message where the code is that of texts (AP40) or of voice parts (AP28). */
+export function readAnswers(frame: IwFrame): TrackerMessage[] {
+  const { code, fields } = frame;
   const all = fields.map((field) => field.trim());
-  if (code === "AP28" && all.length >= 5) {
-    const [, serial, ...rest] = all;
-    return {
-      kind: "command_answer",
-      word: code,
-      serial: serial || null,
-      isAccepted: rest[2] === "1",
-      fields: rest,
-    };
-  }
+  if (code === "AP28" && all.length >= 5) return readPartAnswer(all);
+  const answer = readCommandAnswer(code, all);
+  if (answer.serial === null || (code !== "AP28" && code !== "AP40")) return [answer];
+  const isWhole = code === "AP40";
+  return [answer, messageAnswer({ serial: answer.serial, isAccepted: true, sequence: null, isLast: isWhole })];
+}
+
+/** Name, serial, total, sequence, result. Texts of kids' watches are part 0 of 0. */
+function readPartAnswer([, serial = "", ...fields]: readonly string[]): TrackerMessage[] {
+  const [total, sequence, result] = fields;
+  const isAccepted = result === "1";
+  const answer: CommandAnswer = {
+    kind: "command_answer",
+    word: "AP28",
+    serial: serial || null,
+    isAccepted,
+    fields,
+  };
+  if (serial === "") return [answer];
+  const part = readWholeNumber(sequence);
+  const isLast = part !== null && part === readWholeNumber(total);
+  return [answer, messageAnswer({ serial, isAccepted, sequence: part, isLast })];
+}
+
+const messageAnswer = (answer: Omit<MessageAnswer, "kind" | "messageType">): MessageAnswer => ({
+  kind: "message_answer",
+  messageType: null,
+  ...answer,
+});
+
+/** `fields` are those after the serial, such as the echo of AP33. */
+function readCommandAnswer(code: string, all: readonly string[]): CommandAnswer {
   const [first = "", ...rest] = all;
   const hasSerial = /^\d{1,10}$/.test(first);
   // A mode is a number: firmware that pads it means the same one.

@@ -1,6 +1,7 @@
 import { MalformedFrame } from "../malformed-frame.ts";
+import type { MetricKey } from "../metric-keys.ts";
 import type { Session } from "../protocol-definition.ts";
-import type { Heartbeat, MetricKey, TrackerMessage, Vitals } from "../tracker-message.ts";
+import type { Heartbeat, TrackerMessage, Vitals } from "../tracker-message.ts";
 import type { IwTraits } from "./traits.ts";
 
 export type IwSession = Session<IwTraits>;

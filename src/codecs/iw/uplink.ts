@@ -1,6 +1,6 @@
 import { MalformedFrame } from "../malformed-frame.ts";
 import type { FrameContent } from "../protocol-definition.ts";
-import { isAnswer, readAnswer, startsWithSerial } from "./answers.ts";
+import { isAnswer, readAnswers, startsWithSerial } from "./answers.ts";
 import type { IwFrame, IwSession } from "./fields.ts";
 import { hasStart, lastStartWithin, readParts } from "./framing.ts";
 import { readLogin } from "./identity.ts";
@@ -48,7 +48,7 @@ function readReport(frame: IwFrame, session: IwSession): FrameContent {
   const known = reports.get(frame.code);
   if (!known?.hasNames && hasStart(frame.code + frame.body)) throw new MalformedFrame("another frame inside");
   if (isAnswer(frame, session) || (!known && startsWithSerial(frame))) {
-    return { messages: [readAnswer(frame)], replies: [] };
+    return { messages: readAnswers(frame), replies: [] };
   }
   if (frame.code === "AP07" || frame.code === "AP42") throw new MalformedFrame("media without data");
   const report = known ?? otherReport;

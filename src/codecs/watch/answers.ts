@@ -1,5 +1,5 @@
 import type { AwaitedAnswer } from "../protocol-definition.ts";
-import type { CommandAnswer } from "../tracker-message.ts";
+import type { CommandAnswer, MessageAnswer } from "../tracker-message.ts";
 import { keptText, readContent } from "./content.ts";
 import { readEnvelope } from "./envelope.ts";
 
@@ -23,3 +23,13 @@ export function readEcho(name: string, fields: readonly string[]): CommandAnswer
   if (!commandWords.has(name)) return undefined;
   return { kind: "command_answer", word: name, serial: null, isAccepted: null, fields: fields.map(keptText) };
 }
+
+/** Messages go in one piece, and are answered by their kind alone. */
+export const messageAnswer = (messageType: "text" | "voice", isAccepted: boolean): MessageAnswer => ({
+  kind: "message_answer",
+  serial: null,
+  messageType,
+  isAccepted,
+  sequence: null,
+  isLast: true,
+});

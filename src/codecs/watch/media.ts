@@ -1,16 +1,15 @@
 import { createHash } from "node:crypto";
-import type { CommandAnswer, Vitals, VoicePart } from "../tracker-message.ts";
+import type { MessageAnswer, Vitals, VoicePart } from "../tracker-message.ts";
 import { readWholeNumber } from "../wire/numbers.ts";
+import { messageAnswer } from "./answers.ts";
 import { fieldsAndBytes, keptText } from "./content.ts";
 import { unescapeBytes } from "./envelope.ts";
 
 /** `TK,<recording>`, or the device's word on a recording of ours: `TK,1` has it, `TK,0` has not. */
-export function readVoice(word: string, body: Buffer | undefined): VoicePart | CommandAnswer {
+export function readVoice(body: Buffer | undefined): VoicePart | MessageAnswer {
   const bytes = unescapeBytes(body ?? Buffer.alloc(0));
   if (bytes.length <= 1) {
-    const result = keptText(bytes.toString("latin1"));
-    const isAccepted = result === "1" ? true : result === "0" ? false : null;
-    return { kind: "command_answer", word, serial: null, isAccepted, fields: result === "" ? [] : [result] };
+    return messageAnswer("voice", bytes.toString("latin1").trim() !== "0");
   }
   // The frame has no name for it; the same recording sent again gets the same name.
   const transfer = createHash("sha256").update(bytes).digest("hex").slice(0, 16);

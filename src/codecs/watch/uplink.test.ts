@@ -293,7 +293,6 @@ describe("answers of the device", () => {
     ["PHB2", "PHB2", []],
     ["LZ,0,+2", "LZ", ["0", "+2"]],
     ["VERNO", "VERNO", []],
-    ["MESSAGE,\x00caf\xc3\xa9", "MESSAGE", ["café"]],
     ["rcapture", "RCAPTURE", []],
   ])("takes %s for one", (content, word, fields) =>
     expect(told(Buffer.from(content, "latin1"))).toEqual({
@@ -303,17 +302,28 @@ describe("answers of the device", () => {
     }),
   );
 
+  const messageAnswer = (messageType: "text" | "voice", isAccepted: boolean): TrackerMessage => ({
+    kind: "message_answer",
+    serial: null,
+    messageType,
+    isAccepted,
+    sequence: null,
+    isLast: true,
+  });
+
+  it("reads MESSAGE as the answer to a command with a text, and to a text", () =>
+    expect(told(Buffer.from("MESSAGE,\x00caf\xc3\xa9", "latin1")).messages).toEqual([
+      { kind: "command_answer", word: "MESSAGE", serial: null, isAccepted: null, fields: ["café"] },
+      messageAnswer("text", true),
+    ]));
+
   it.each([
-    ["TK,1", true, ["1"]],
-    ["TK,0", false, ["0"]],
-    ["TK", null, []],
-    ["TK2,1", true, ["1"]],
-  ])("reads %s as a word on our recording", (content, isAccepted, fields) =>
-    expect(told(content)).toEqual({
-      messages: [{ kind: "command_answer", word: "TK", serial: null, isAccepted, fields }],
-      replies: [],
-      problem: undefined,
-    }),
+    ["TK,1", true],
+    ["TK,0", false],
+    ["TK", true],
+    ["TK2,1", true],
+  ])("reads %s as the answer to our recording", (content, isAccepted) =>
+    expect(told(content)).toEqual({ messages: [messageAnswer("voice", isAccepted)], replies: [], problem: undefined }),
   );
 
   it.each([

@@ -2,7 +2,7 @@ import { MalformedFrame } from "../malformed-frame.ts";
 import type { FrameContent, SessionDevice } from "../protocol-definition.ts";
 import type { DeviceInfo, TrackerMessage } from "../tracker-message.ts";
 import { readNumber } from "../wire/numbers.ts";
-import { readEcho } from "./answers.ts";
+import { messageAnswer, readEcho } from "./answers.ts";
 import { type Content, keptText, readContent, textFields } from "./content.ts";
 import { type Frame, readEnvelope, writeFrame } from "./envelope.ts";
 import { readHealth } from "./health.ts";
@@ -53,7 +53,7 @@ function readUplink({ word, body }: Content, device: SessionDevice<WatchTraits>)
       return { messages: [signOfLife], answer: name };
     case "TK":
     case "TK2": {
-      const message = readVoice("TK", body);
+      const message = readVoice(body);
       return message.kind === "voice_part" ? { messages: [message], answer: "TK,1" } : { messages: [message] };
     }
     case "JXTK": {
@@ -73,6 +73,7 @@ function readUplink({ word, body }: Content, device: SessionDevice<WatchTraits>)
   }
   const reading = readHealth(name, fields);
   const echo = readEcho(name, fields);
+  if (name === "MESSAGE" && echo) return { messages: [echo, messageAnswer("text", true)] };
   if (!reading) return { messages: [readInfo(name, fields) ?? echo ?? signOfLife] };
   return { messages: echo && measuringWords.has(name) ? [reading, echo] : [reading] };
 }

@@ -1,8 +1,9 @@
 import { Type } from "@sinclair/typebox";
+import { collection, type ObjectContext } from "../../http/collection.ts";
 import type { Principal } from "../../http/principal.ts";
 import { refuseReadOnly } from "../../http/read-only.ts";
 import { created, ok, type Route, route } from "../../http/route.ts";
-import { pageOf, refTo, Uuid } from "../../http/schemas.ts";
+import { refTo, Uuid } from "../../http/schemas.ts";
 import { notFound, validationError } from "../../lib/errors.ts";
 import { getVisibleDevice } from "../devices/device-store.ts";
 import { assignmentList, findVisibleAssignment, listAssignments } from "./assignment-list.ts";
@@ -37,50 +38,52 @@ const sourceOf = (principal: Principal): AssignmentSource => (principal.kind ===
 /** Fields of the record that assign sets by itself. */
 const fixedFields = ["id", "device", "device_uid", "user", "is_active", "source", "assigned_at", "unassigned_at"];
 
+const assignments = collection({
+  path: "/api/v1/assignments/",
+  operations: "assignments",
+  tag: "Assignments",
+  reads: { partners: ["assignments:read"], people: "VIEWER" },
+  params: { id: "uuid" },
+  key: "id",
+  load: async ({ db, principal, params }) => {
+    const row = await findVisibleAssignment(db, principal, params.id as string);
+    if (!row) throw notFound();
+    return row;
+  },
+});
+
+const ofDevice = {
+  tag: "Assignments",
+  params: { uid: "imei" },
+  partners: ["assignments:write"],
+  people: "ADMIN",
+  load: ({ db, principal, params }: ObjectContext) => getVisibleDevice(db, principal, params.uid as string),
+} as const;
+
 export const assignmentRoutes = (): Route[] => [
-  route({
-    method: "GET",
-    path: "/api/v1/assignments/",
-    operationId: "assignments_list",
-    tag: "Assignments",
+  assignments.list({
     summary: "Active assignments",
-    partners: ["assignments:read"],
-    people: "VIEWER",
     list: assignmentList,
-    responses: { 200: refTo(pageOf(Assignment)) },
-    handle: async ({ db, principal, list, page }) => page(await listAssignments(db, principal, list()), toAssignment),
+    item: Assignment,
+    rows: ({ db, principal, list }) => listAssignments(db, principal, list()),
+    toItem: toAssignment,
   }),
-  route({
-    method: "GET",
-    path: "/api/v1/assignments/:id/",
-    operationId: "assignments_retrieve",
-    tag: "Assignments",
+  assignments.retrieve({
     summary: "One assignment, also a closed one",
-    params: { id: "uuid" },
-    partners: ["assignments:read"],
-    people: "VIEWER",
-    responses: { 200: refTo(Assignment) },
-    handle: async ({ db, principal, params }) => {
-      const row = await findVisibleAssignment(db, principal, params.id as string);
-      if (!row) throw notFound();
-      return ok(toAssignment(row));
-    },
+    item: Assignment,
+    handle: async ({ object }) => toAssignment(object),
   }),
   route({
+    ...ofDevice,
     method: "POST",
     path: "/api/v1/devices/:uid/assign/",
     operationId: "devices_assign_create",
-    tag: "Assignments",
     summary: "Assign a user as owner or assigned",
     description:
       "A device has at most one active owner. Transfer is two calls: unassign the old owner, then assign the new one.",
-    params: { uid: "imei" },
-    partners: ["assignments:write"],
-    people: "ADMIN",
     isIdempotent: true,
     body: refTo(AssignRequest),
     responses: { 201: refTo(Assignment) },
-    load: ({ db, principal, params }) => getVisibleDevice(db, principal, params.uid as string),
     handle: async ({ object: device, body, principal, organizationId, actor, now, transaction, link }) => {
       const input = {
         userId: body.user_id,
@@ -96,18 +99,14 @@ export const assignmentRoutes = (): Route[] => [
     },
   }),
   route({
+    ...ofDevice,
     method: "POST",
     path: "/api/v1/devices/:uid/unassign/",
     operationId: "devices_unassign_create",
-    tag: "Assignments",
     summary: "Close the assignment of an owner or assigned user",
     description: "A viewer is removed by DELETE of the share.",
-    params: { uid: "imei" },
-    partners: ["assignments:write"],
-    people: "ADMIN",
     body: refTo(UnassignRequest),
     responses: { 200: refTo(Assignment) },
-    load: ({ db, principal, params }) => getVisibleDevice(db, principal, params.uid as string),
     handle: async ({ object: device, body, organizationId, actor, now, transaction }) => {
       const target = { deviceId: device.id, userId: body.user_id, roles: ["owner", "assigned"] as const };
       return ok(toAssignment(await transaction((tx) => unassignUser(tx, organizationId, target, actor, now))));

@@ -1,4 +1,5 @@
 import type { Db, Tx } from "../../db/database.ts";
+import { table } from "../../db/rows.ts";
 import { type Sql, sql } from "../../db/sql.ts";
 import { assignmentExists, assignmentNotFound, notFound, ownerExists, userNotFound } from "../../lib/errors.ts";
 import { newUuid } from "../../lib/ids.ts";
@@ -79,6 +80,14 @@ export interface NewAssignment {
   source: AssignmentSource;
 }
 
+interface AssignmentTable
+  extends Pick<AssignmentRow, "id" | "user_id" | "role" | "is_active" | "source" | "assigned_at"> {
+  organization_id: string;
+  device_id: string;
+  search: string;
+}
+const assignments = table<AssignmentTable>("assignments");
+
 /** Needs the lock of the device, and that the user has no active assignment of it. */
 export async function createAssignment(
   tx: Tx,
@@ -88,10 +97,18 @@ export async function createAssignment(
   now: Date,
 ): Promise<AssignmentRow> {
   const id = newUuid();
-  await tx.run`
-    insert into assignments (id, organization_id, device_id, user_id, role, is_active, source, search, assigned_at)
-    values (${id}, ${organizationId}, ${device.id}, ${member.user_id}, ${assignmentRoles[role]}, true, ${source},
-      ${searchText([member.email, device.uid])}, ${now})`;
+  const row = assignments.insert({
+    id,
+    organization_id: organizationId,
+    device_id: device.id,
+    user_id: member.user_id,
+    role: assignmentRoles[role],
+    is_active: true,
+    source,
+    search: searchText([member.email, device.uid]),
+    assigned_at: now,
+  });
+  await tx.run(row);
   await recordAudit(tx, actor, now, {
     action: "created",
     model: "assignment",

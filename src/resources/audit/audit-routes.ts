@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { ok, type Route, route } from "../../http/route.ts";
-import { FreeObject, IntegerEnum, Nullable, pageOf, refTo, StringEnum, Timestamp, Uuid } from "../../http/schemas.ts";
+import { collection } from "../../http/collection.ts";
+import type { Route } from "../../http/route.ts";
+import { FreeObject, IntegerEnum, Nullable, refTo, StringEnum, Timestamp, Uuid } from "../../http/schemas.ts";
 import { notFound } from "../../lib/errors.ts";
 import { type AuditRow, auditList, findAudit, listAudit } from "./audit-list.ts";
 import { type AuditAction, auditActions, auditModelNames, auditModels } from "./audit-models.ts";
@@ -86,33 +87,31 @@ const toDetail = (row: AuditRow): AuditLogEntryDetail => ({
   additional_data: row.additional_data,
 });
 
+const entries = collection({
+  path: "/api/v1/audit-log/",
+  operations: "audit_log",
+  tag: "Audit log",
+  reads: { partners: ["audit:read"], people: "ADMIN" },
+  params: { id: "integer" },
+  key: "id",
+  load: async ({ db, organizationId, params }) => {
+    const row = await findAudit(db, organizationId, Number(params.id));
+    if (!row) throw notFound();
+    return row;
+  },
+});
+
 export const auditRoutes = (): Route[] => [
-  route({
-    method: "GET",
-    path: "/api/v1/audit-log/",
-    operationId: "audit_log_list",
-    tag: "Audit log",
+  entries.list({
     summary: "Who changed what, newest first",
-    partners: ["audit:read"],
-    people: "ADMIN",
     list: auditList,
-    responses: { 200: refTo(pageOf(AuditLogEntry)) },
-    handle: async ({ db, organizationId, list, page }) => page(await listAudit(db, organizationId, list()), toEntry),
+    item: AuditLogEntry,
+    rows: ({ db, organizationId, list }) => listAudit(db, organizationId, list()),
+    toItem: toEntry,
   }),
-  route({
-    method: "GET",
-    path: "/api/v1/audit-log/:id/",
-    operationId: "audit_log_retrieve",
-    tag: "Audit log",
+  entries.retrieve({
     summary: "One entry with the values before and after",
-    params: { id: "integer" },
-    partners: ["audit:read"],
-    people: "ADMIN",
-    responses: { 200: refTo(AuditLogEntryDetail) },
-    handle: async ({ db, organizationId, params }) => {
-      const row = await findAudit(db, organizationId, Number(params.id));
-      if (!row) throw notFound();
-      return ok(toDetail(row));
-    },
+    item: AuditLogEntryDetail,
+    handle: async ({ object }) => toDetail(object),
   }),
 ];

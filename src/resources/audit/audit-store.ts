@@ -1,6 +1,8 @@
 import type { Tx } from "../../db/database.ts";
+import { table } from "../../db/rows.ts";
 import { searchText } from "../../lib/search-text.ts";
 import type { Actor } from "../../oauth/actor.ts";
+import type { AuditRow } from "./audit-list.ts";
 import { type AuditAction, type AuditModel, auditActions, auditModels } from "./audit-models.ts";
 
 /** What changed: field to [old, new]. On create the old value is null, on delete the new one. */
@@ -43,6 +45,13 @@ function summarize(changes: Changes): string {
   return text.length <= summaryLimit ? text : `${text.slice(0, summaryLimit - 1)}…`;
 }
 
+interface AuditTable extends Omit<AuditRow, "id" | "integration_deleted"> {
+  organization_id: string;
+  actor_user_id: string | null;
+  search: string;
+}
+const auditLog = table<AuditTable>("audit_log");
+
 /**
  * Writes the entry in the transaction of the change itself, so that neither exists without the other.
  * An update that changes nothing makes no entry.
@@ -51,15 +60,25 @@ export async function recordAudit(tx: Tx, actor: Actor, now: Date, entry: AuditE
   if (entry.action === "updated" && Object.keys(entry.changes).length === 0) return;
   const { by } = actor;
   const additionalData = { ...entry.additionalData, ...(by.type === "system" ? { via: by.via } : {}) };
-  await tx.run`
-    insert into audit_log (organization_id, action, actor_type, actor_user_id, actor_user, integration_id, integration_name,
-      content_type, object_pk, object_repr, search, timestamp, correlation_id, remote_addr, changes_summary, changes,
-      additional_data)
-    values (${actor.organizationId}, ${auditActions[entry.action]}, ${by.type},
-      ${by.type === "users" ? by.id : null},
-      ${by.type === "users" ? JSON.stringify({ id: by.id, email: by.email, full_name: by.fullName }) : null},
-      ${by.type === "partners" ? by.integrationId : null}, ${by.type === "partners" ? by.integrationName : null},
-      ${auditModels[entry.model]}, ${entry.objectPk}, ${entry.objectRepr}, ${searchText([entry.objectRepr])}, ${now},
-      ${actor.correlationId}, ${actor.remoteAddr}, ${summarize(entry.changes)}, ${JSON.stringify(entry.changes)},
-      ${JSON.stringify(additionalData)})`;
+  await tx.run(
+    auditLog.insert({
+      organization_id: actor.organizationId,
+      action: auditActions[entry.action],
+      actor_type: by.type,
+      actor_user_id: by.type === "users" ? by.id : null,
+      actor_user: by.type === "users" ? { id: by.id, email: by.email, full_name: by.fullName } : null,
+      integration_id: by.type === "partners" ? by.integrationId : null,
+      integration_name: by.type === "partners" ? by.integrationName : null,
+      content_type: auditModels[entry.model],
+      object_pk: entry.objectPk,
+      object_repr: entry.objectRepr,
+      search: searchText([entry.objectRepr]),
+      timestamp: now,
+      correlation_id: actor.correlationId,
+      remote_addr: actor.remoteAddr,
+      changes_summary: summarize(entry.changes),
+      changes: entry.changes,
+      additional_data: additionalData,
+    }),
+  );
 }

@@ -1,3 +1,5 @@
+import type { MetricKey } from "../../codecs/metric-keys.ts";
+
 /** What a model or one device can do. Records as the API shows them (section 15), one shape per kind. */
 
 /** The command types of section 8.2; a model accepts some of them. */
@@ -23,24 +25,9 @@ export const COMMAND_TYPES = [
   "set_temperature_interval",
 ] as const;
 
-/** The metric keys of section 6. */
-export const METRIC_KEYS = [
-  "bat",
-  "hr",
-  "sbp",
-  "dbp",
-  "spo2",
-  "temp",
-  "glucose",
-  "steps",
-  "gsm_signal",
-  "satellites",
-] as const;
-
 export const CAPABILITY_KINDS = ["command", "telemetry", "messaging", "event", "feature"] as const;
 
 export type CommandType = (typeof COMMAND_TYPES)[number];
-export type MetricKey = (typeof METRIC_KEYS)[number];
 export type CapabilityKind = (typeof CAPABILITY_KINDS)[number];
 export type ParamsSchema = Readonly<Record<string, unknown>>;
 

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Static, TSchema } from "@sinclair/typebox";
 import { Ajv, type ErrorObject } from "ajv";
+import { rulesOf } from "../../codecs/protocols.ts";
 import { CapabilitiesFile, ProtocolFile } from "./data-schemas.ts";
-import { TRAITS_SCHEMAS } from "./model-traits.ts";
 
 /** A mistake in the data files. `place` is a JSON pointer into the file. */
 export class CatalogError extends Error {
@@ -29,7 +29,7 @@ export function readCatalogData(dir: string): CatalogData {
   const protocols = files.sort().map((file) => {
     const data = read(file, ProtocolFile);
     for (const [index, model] of data.models.entries()) {
-      check(ajv, TRAITS_SCHEMAS[data.protocol.slug], model.traits, file, `/models/${index}/traits`);
+      check(ajv, rulesOf(data.protocol.slug).traits, model.traits, file, `/models/${index}/traits`);
     }
     return { file, data };
   });

@@ -1,10 +1,12 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { metricKeys } from "../../codecs/metric-keys.ts";
 import { FreeObject, Nullable, refTo, StringEnum } from "../../http/schemas.ts";
-import { CAPABILITY_KINDS, type Capability as CatalogCapability, METRIC_KEYS } from "./capability.ts";
+import { CAPABILITY_KINDS, type Capability as CatalogCapability } from "./capability.ts";
+import { deviceTypes } from "./device-types.ts";
 
 const Transport = StringEnum("TransportEnum", ["tcp", "udp", "http"]);
-export const DeviceType = StringEnum("DeviceTypeEnum", ["watch", "tracker", "pendant", "phone", "other"]);
-export const MetricKey = StringEnum("MetricKeyEnum", METRIC_KEYS);
+export const DeviceType = StringEnum("DeviceTypeEnum", deviceTypes);
+export const MetricKey = StringEnum("MetricKeyEnum", metricKeys);
 const CapabilityKind = StringEnum("CapabilityKindEnum", CAPABILITY_KINDS);
 const CapabilitySource = StringEnum("CapabilitySourceEnum", ["catalog", "device"]);
 const ValueType = StringEnum("ValueTypeEnum", ["integer", "number"]);

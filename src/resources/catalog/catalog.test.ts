@@ -2,7 +2,8 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { COMMAND_TYPES, METRIC_KEYS } from "./capability.ts";
+import { metricKeys } from "../../codecs/metric-keys.ts";
+import { COMMAND_TYPES } from "./capability.ts";
 import { loadCatalog } from "./catalog.ts";
 
 const catalog = loadCatalog();
@@ -67,11 +68,13 @@ describe("shipped catalog", () => {
       "watch",
     ]);
     const generic = catalog.protocols.map(({ slug }) => `${slug}-generic`);
-    expect(catalog.models.map(({ slug }) => slug)).toEqual([...generic, "iw-h10", "iw-kids", "iw-pt880"].toSorted());
+    const more = ["gl200-sack", "iw-h10", "iw-kids", "iw-pt880", "minifinder2-w101"];
+    expect(catalog.models.map(({ slug }) => slug)).toEqual([...generic, ...more].toSorted());
   });
 
   it.each([
-    ["gl200-generic", 4, 2, 0, 5, 0],
+    ["gl200-generic", 4, 2, 0, 6, 0],
+    ["gl200-sack", 4, 2, 0, 6, 0],
     ["gt06-generic", 6, 4, 0, 6, 0],
     ["h02-generic", 3, 4, 0, 2, 0],
     ["iw-generic", 18, 10, 3, 5, 1],
@@ -79,7 +82,8 @@ describe("shipped catalog", () => {
     ["iw-kids", 10, 4, 3, 2, 0],
     ["iw-pt880", 18, 9, 3, 7, 0],
     ["jt808-generic", 6, 4, 1, 5, 0],
-    ["minifinder2-generic", 0, 6, 0, 7, 0],
+    ["minifinder2-generic", 1, 6, 0, 7, 0],
+    ["minifinder2-w101", 5, 7, 0, 7, 0],
     ["osmand-generic", 0, 1, 0, 1, 0],
     ["teltonika-generic", 2, 3, 0, 2, 0],
     ["watch-generic", 17, 9, 3, 4, 0],
@@ -103,7 +107,7 @@ describe("shipped catalog", () => {
       const entry = capability("iw-generic", key);
       return entry?.kind === "telemetry" ? [entry.unit, entry.value_type, entry.min, entry.max, entry.loinc] : entry;
     };
-    expect(Object.fromEntries(METRIC_KEYS.map((key) => [key, row(key)]))).toEqual({
+    expect(Object.fromEntries(metricKeys.map((key) => [key, row(key)]))).toEqual({
       bat: ["%", "integer", 0, 100, null],
       hr: ["bpm", "integer", 0, 350, "8867-4"],
       sbp: ["mmHg", "integer", 0, 350, "8480-6"],

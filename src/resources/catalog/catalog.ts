@@ -1,9 +1,11 @@
 import { join } from "node:path";
+import type { ProtocolSlug } from "../../codecs/protocols.ts";
 import type { Capability } from "./capability.ts";
 import { CatalogError, readCatalogData } from "./catalog-data.ts";
 import type { ModelData } from "./data-schemas.ts";
+import type { DeviceTypeName } from "./device-types.ts";
 import { modelCapabilities, sharedCapabilities } from "./model-capabilities.ts";
-import type { ModelTraits, ProtocolSlug } from "./model-traits.ts";
+import type { ModelTraits } from "./model-traits.ts";
 
 export interface Protocol {
   readonly slug: ProtocolSlug;
@@ -21,7 +23,7 @@ export interface Model {
   readonly name: string;
   readonly manufacturer: string;
   readonly protocol_slug: ProtocolSlug;
-  readonly device_type: "watch" | "tracker" | "pendant" | "phone" | "other";
+  readonly device_type: DeviceTypeName;
   readonly image_url: string | null;
   readonly is_active: boolean;
   readonly metrics: readonly string[];

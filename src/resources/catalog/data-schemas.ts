@@ -1,6 +1,8 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import { COMMAND_TYPES, METRIC_KEYS } from "./capability.ts";
-import { type ProtocolSlug, TRAITS_SCHEMAS } from "./model-traits.ts";
+import { metricKeys } from "../../codecs/metric-keys.ts";
+import { protocolSlugs } from "../../codecs/protocols.ts";
+import { COMMAND_TYPES } from "./capability.ts";
+import { deviceTypes } from "./device-types.ts";
 
 /** The shape of the data files. Models name codes; `capabilities.json` says once what a code means. */
 
@@ -54,7 +56,7 @@ export const CapabilitiesFile = Type.Object(
         {
           code: Code,
           ...described,
-          metric_key: oneOf(METRIC_KEYS),
+          metric_key: oneOf(metricKeys),
           unit: Text,
           value_type: oneOf(["integer", "number"]),
           min: Type.Number(),
@@ -78,7 +80,7 @@ export const ProtocolFile = Type.Object(
   {
     protocol: Type.Object(
       {
-        slug: oneOf(Object.keys(TRAITS_SCHEMAS) as ProtocolSlug[]),
+        slug: oneOf(protocolSlugs),
         name: Text,
         vendor: Text,
         transport: oneOf(["tcp", "udp", "http"]),
@@ -94,7 +96,7 @@ export const ProtocolFile = Type.Object(
           slug: Slug,
           name: Text,
           manufacturer: Text,
-          device_type: oneOf(["watch", "tracker", "pendant", "phone", "other"]),
+          device_type: oneOf(deviceTypes),
           image_url: nullable(Type.String({ pattern: "^https://" })),
           is_active: Type.Boolean(),
           has_ecg: Type.Boolean(),

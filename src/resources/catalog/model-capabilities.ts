@@ -1,10 +1,10 @@
 import type { Ajv } from "ajv";
+import { metricKeys } from "../../codecs/metric-keys.ts";
 import {
   CAPABILITY_KINDS,
   type Capability,
   type CapabilityKind,
   COMMAND_TYPES,
-  METRIC_KEYS,
   type ParamsSchema,
 } from "./capability.ts";
 import { CatalogError } from "./catalog-data.ts";
@@ -54,7 +54,7 @@ export function sharedCapabilities(data: CapabilitiesFile): Capability[] {
       shared.push(capability);
     }
   }
-  const missing = [...COMMAND_TYPES, ...METRIC_KEYS].find((code) => !places.has(code));
+  const missing = [...COMMAND_TYPES, ...metricKeys].find((code) => !places.has(code));
   if (missing !== undefined) throw new CatalogError(file, "", `"${missing}" is not defined`);
   return shared;
 }

@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { rulesOf } from "../../codecs/protocols.ts";
 import { sql } from "../../db/sql.ts";
 import { FreeObject, Nullable, refTo, StringEnum, Timestamp, Uuid } from "../../http/schemas.ts";
 
@@ -122,8 +123,9 @@ export const shownColumns = sql`${commandColumns}, case when ${isOpen} then (
     where q.device_id = c.device_id and q.status in ('pending', 'sending', 'sent') and q.number <= c.number
   ) end as queue_position`;
 
-/** Six digits that no other open command of the device has. The upper half of the numbers is left to others who speak to it. */
-export const serialOf = ({ number }: Pick<CommandRow, "number">): string => String(number % 500_000).padStart(6, "0");
+/** What no other open command of the device has. Even sequence numbers: the odd ones are left to messages. */
+export const serialOf = ({ number, protocol_slug }: Pick<CommandRow, "number" | "protocol_slug">): string =>
+  rulesOf(protocol_slug).serialOf(2 * number);
 
 const isFinal = (status: CommandStatusName): boolean => !["pending", "sending", "sent"].includes(status);
 

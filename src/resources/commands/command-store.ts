@@ -1,7 +1,9 @@
 import type { Db, Tx } from "../../db/database.ts";
+import { table } from "../../db/rows.ts";
 import { sql } from "../../db/sql.ts";
 import { commandInFlight, commandQueueFull, notFound } from "../../lib/errors.ts";
 import { newUuid } from "../../lib/ids.ts";
+import { pick } from "../../lib/pick.ts";
 import type { Actor } from "../../oauth/actor.ts";
 import { changesBetween, recordAudit } from "../audit/audit-store.ts";
 import { wakeDevice } from "../devices/device-sessions.ts";
@@ -31,6 +33,21 @@ export interface NewCommand {
   /** Refuses what the caller may not choose, once the record is known. */
   approve?(record: ShownCommandRow): void;
 }
+
+/** What a new command has; the rest comes with what becomes of it. */
+const newColumns = [
+  "device_id",
+  "id",
+  "organization_id",
+  "command_type",
+  "params",
+  "status",
+  "sender_user_id",
+  "created_at",
+  "expires_at",
+  "due_at",
+] as const;
+const commands = table<Pick<CommandRow, (typeof newColumns)[number]>>("commands");
 
 /** The lock of the device makes the depth of its queue exact, and its order that of the numbers. */
 export async function createCommand(
@@ -74,12 +91,8 @@ export async function createCommand(
     const seconds = queue.next_due_at === null ? 1 : (queue.next_due_at.getTime() - now.getTime()) / 1000;
     throw commandQueueFull(queueLimit, queue.length, Math.min(seconds, longestRetrySeconds));
   }
-  const { number } = await tx.one<{ number: number }>`
-    insert into commands (device_id, id, organization_id, command_type, params, status, sender_user_id, created_at, expires_at,
-      due_at)
-    values (${row.device_id}, ${row.id}, ${organizationId}, ${row.command_type}, ${JSON.stringify(row.params)}, 'pending',
-      ${row.sender_user_id}, ${now}, ${row.expires_at}, ${row.due_at})
-    returning number`;
+  const insert = commands.insert(pick(row, newColumns));
+  const { number } = await tx.one<{ number: number }>(sql`${insert} returning number`);
   const command = { ...row, number };
   await askForSetting(tx, command, now);
   if (command.command_type === "send_message") await createMessageOfCommand(tx, command, wanted.senderName, actor);

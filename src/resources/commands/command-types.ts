@@ -1,3 +1,4 @@
+import { rulesOf } from "../../codecs/protocols.ts";
 import type { CommandType } from "../catalog/capability.ts";
 import { type SettingName, settingCommands, settingNames } from "../devices/device-settings.ts";
 
@@ -51,17 +52,14 @@ function settingValue(setting: SettingName, params: Params): unknown {
   }
 }
 
-const modeSeconds: Readonly<Record<string, Readonly<Record<string, number>>>> = {
-  iw: { normal: 900, power_saving: 3600, emergency: 60 },
-  watch: { normal: 600, power_saving: 3600, emergency: 60 },
-};
-
 /** How often the device reports once it has acknowledged the command; undefined when the command says nothing about it. */
 export function reportIntervalOf(type: string, params: Params, protocol: string): number | undefined {
   const { interval_seconds, mode } = params;
   const isGiven = type === "set_report_interval" || (type === "set_working_mode" && mode === "custom");
   if (isGiven) return typeof interval_seconds === "number" ? interval_seconds : undefined;
-  return type === "set_working_mode" ? modeSeconds[protocol]?.[String(mode)] : undefined;
+  if (type !== "set_working_mode") return undefined;
+  const modes: Readonly<Record<string, number>> = rulesOf(protocol).modeSeconds;
+  return modes[String(mode)];
 }
 
 /** The readings a measurement is for. The metrics are all in one row of telemetry. */

@@ -1,9 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { FreeObject, Nullable } from "../../http/schemas.ts";
+import { FreeObject, Nullable, patched } from "../../http/schemas.ts";
 import { messageKeyword } from "../../http/validation.ts";
 import { type FieldErrors, validationError } from "../../lib/errors.ts";
+import { pick } from "../../lib/pick.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { parseTimezone } from "../organizations/organization-settings.ts";
+import type { DeviceFields } from "./device-record.ts";
 
 const mostTags = 20;
 const longestTag = 50;
@@ -61,31 +63,14 @@ export const DeviceUpdateRequest = Type.Object(
   { $id: "DeviceUpdateRequest" },
 );
 
-export const PatchedDeviceRequest = Type.Object(
-  { device_model_slug: Type.Optional(modelSlug), ...optionalFields },
-  { $id: "PatchedDeviceRequest" },
-);
+export const PatchedDeviceRequest = patched("PatchedDeviceRequest", DeviceUpdateRequest.properties);
 
-/** What a partner can write, in its stored form. */
-export interface DeviceFields {
-  device_model_slug: string;
-  name: string;
-  phone_number: string | null;
-  iccid: string | null;
-  timezone: string;
-  tags: string[];
-  metadata: Record<string, unknown>;
-  terminal_id: string | null;
-}
 export type GivenFields = Partial<DeviceFields>;
-
-const unread = ["device_model_slug", "name", "phone_number", "iccid", "terminal_id"] as const;
 
 /** The fields a body speaks of. Checks what a schema cannot. */
 export function readFields(body: Static<typeof PatchedDeviceRequest>, catalog: Catalog): GivenFields {
   const errors: FieldErrors = {};
-  const given: GivenFields = {};
-  for (const field of unread) if (body[field] !== undefined) Object.assign(given, { [field]: body[field] });
+  const given: GivenFields = pick(body, ["device_model_slug", "name", "phone_number", "iccid", "terminal_id"]);
   const slug = body.device_model_slug;
   if (slug !== undefined && !catalog.findModel(slug)) errors.device_model_slug = [`"${slug}" is not a valid choice.`];
   if (body.timezone !== undefined) {

@@ -1,8 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { type MetricKey, metricKeys } from "../../codecs/metric-keys.ts";
+import { columnsOf } from "../../db/rows.ts";
 import { sql } from "../../db/sql.ts";
 import type { Principal } from "../../http/principal.ts";
 import { FreeObject, Nullable, refTo, Timestamp, Uuid } from "../../http/schemas.ts";
-import { METRIC_KEYS, type MetricKey } from "../catalog/capability.ts";
+import { pick } from "../../lib/pick.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { DeviceType } from "../catalog/catalog-schemas.ts";
 import { LocationSource } from "./location-source.ts";
@@ -18,7 +20,7 @@ type StatusEntry = Static<typeof StatusEntry>;
 
 /** Only these keys exist; whatever else may be stored is dropped by the serializer. */
 const DeviceStatus = Type.Unsafe<Partial<Record<MetricKey, StatusEntry>>>(
-  Type.Object(Object.fromEntries(METRIC_KEYS.map((key) => [key, Type.Optional(refTo(StatusEntry))])), {
+  Type.Object(Object.fromEntries(metricKeys.map((key) => [key, Type.Optional(refTo(StatusEntry))])), {
     $id: "DeviceStatus",
     description: "The last value of each metric that the device has reported.",
   }),
@@ -67,19 +69,26 @@ export const Device = Type.Object(
 );
 export type Device = Static<typeof Device>;
 
-export interface DeviceRow {
+/** Fields that a caller writes and that are stored as they are. */
+export const verbatimFields = [
+  "device_model_slug",
+  "name",
+  "phone_number",
+  "iccid",
+  "timezone",
+  "tags",
+  "metadata",
+  "terminal_id",
+] as const;
+
+/** What a partner can write, in its stored form. */
+export type DeviceFields = Pick<Device, (typeof verbatimFields)[number]>;
+
+export interface DeviceRow extends DeviceFields {
   id: string;
   organization_id: string;
   uid: string;
-  name: string;
-  device_model_slug: string;
   protocol_slug: string;
-  terminal_id: string | null;
-  phone_number: string | null;
-  iccid: string | null;
-  timezone: string;
-  tags: string[];
-  metadata: Record<string, unknown>;
   created_at: Date;
   updated_at: Date;
   deleted_at: Date | null;
@@ -95,8 +104,8 @@ export interface DeviceRow {
  * Columns and tables of a DeviceRow. The organization in the join is
  * redundant; it lets the planner read the states of one organization alone.
  */
-export const deviceColumns = sql`d.id, d.organization_id, d.uid, d.name, d.device_model_slug, d.protocol_slug, d.terminal_id,
-  d.phone_number, d.iccid, d.timezone, d.tags, d.metadata, d.created_at, d.updated_at, d.deleted_at,
+export const deviceColumns = sql`${columnsOf("d", verbatimFields)}, d.id, d.organization_id, d.uid, d.protocol_slug, d.created_at,
+  d.updated_at, d.deleted_at,
   coalesce(s.is_online, false) as is_online, s.last_seen_at, s.status_changed_at, s.firmware_version,
   coalesce(s.last_status, '{}') as last_status, s.last_location`;
 export const deviceTables = sql`devices d
@@ -113,20 +122,13 @@ export function modelFieldsOf(catalog: Catalog, slug: string): Pick<Device, "dev
 }
 
 export const toDevice = (row: DeviceRow, catalog: Catalog, withLocation: boolean): Device => ({
+  ...pick(row, verbatimFields),
+  ...modelFieldsOf(catalog, row.device_model_slug),
   id: row.id,
   uid: row.uid,
   imei: row.uid,
-  name: row.name,
-  device_model_slug: row.device_model_slug,
-  ...modelFieldsOf(catalog, row.device_model_slug),
   protocol_slug: row.protocol_slug,
-  terminal_id: row.terminal_id,
-  phone_number: row.phone_number,
-  iccid: row.iccid,
   firmware_version: row.firmware_version,
-  timezone: row.timezone,
-  tags: row.tags,
-  metadata: row.metadata,
   is_online: row.is_online,
   last_seen_at: row.last_seen_at?.toISOString() ?? null,
   status_changed_at: row.status_changed_at?.toISOString() ?? null,

@@ -1,9 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Tx } from "../../db/database.ts";
+import { type CallOf, collection } from "../../http/collection.ts";
 import type { Principal } from "../../http/principal.ts";
 import { refuseReadOnly } from "../../http/read-only.ts";
-import { created, type LoadContext, noContent, ok, type Route, type RouteContext, route } from "../../http/route.ts";
-import { pageOf, refTo } from "../../http/schemas.ts";
+import { created, ok, type Route } from "../../http/route.ts";
+import { refTo } from "../../http/schemas.ts";
 import type { Actor } from "../../oauth/actor.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { Capability, toCapability } from "../catalog/catalog-schemas.ts";
@@ -25,9 +26,6 @@ const DeviceCapabilities = Type.Object(
   { $id: "DeviceCapabilities" },
 );
 
-type NoQuery = Readonly<Record<never, never>>;
-type WriteContext = RouteContext<object, NoQuery, NoQuery, unknown>;
-
 const fixedFields = [
   "id",
   "uid",
@@ -48,11 +46,16 @@ const fixedAfter = (uid: string, { device_model_slug, protocol_slug }: DeviceVal
   deleted_at: null,
 });
 
-const reads = { tag: "Devices", partners: ["devices:read"], people: "VIEWER" } as const;
-const writes = { tag: "Devices", partners: ["devices:write"], people: "ADMIN" } as const;
-const loadDevice = ({ db, principal, params }: LoadContext<NoQuery, NoQuery>): Promise<DeviceRow> =>
-  getVisibleDevice(db, principal, params.uid ?? "");
-const one = { params: { uid: "imei" }, load: loadDevice } as const;
+const devices = collection({
+  path: "/api/v1/devices/",
+  operations: "devices",
+  tag: "Devices",
+  reads: { partners: ["devices:read"], people: "VIEWER" },
+  writes: { partners: ["devices:write"], people: "ADMIN" },
+  params: { uid: "imei" },
+  key: "uid",
+  load: ({ db, principal, params }) => getVisibleDevice(db, principal, params.uid ?? ""),
+});
 
 /** The end of a device concerns its assignments and commands too, which are nouns above this one. */
 export type RemoveDevice = (tx: Tx, organizationId: string, deviceId: string, actor: Actor, now: Date) => Promise<void>;
@@ -61,7 +64,7 @@ export function deviceRoutes(catalog: Catalog, ackTimeoutSeconds: number, remove
   const recordFor = (principal: Principal) => (row: DeviceRow) => toDevice(row, catalog, seesLocations(principal));
 
   const writeOf = (
-    { body, principal, actor, now }: WriteContext,
+    { body, principal, actor, now }: CallOf<object, unknown>,
     uid: string,
     options: { isCreate?: boolean } = {},
   ): DeviceWrite => ({
@@ -76,28 +79,26 @@ export function deviceRoutes(catalog: Catalog, ackTimeoutSeconds: number, remove
     },
   });
 
+  const change = async (context: CallOf<object, DeviceRow>, isFull: boolean): Promise<Device> => {
+    const write = writeOf(context, context.object.uid);
+    const device = await context.transaction((tx) => updateDevice(tx, context.object.id, write, isFull));
+    return recordFor(context.principal)(device);
+  };
+
   return [
-    route({
-      ...reads,
-      method: "GET",
-      path: "/api/v1/devices/",
-      operationId: "devices_list",
+    devices.list({
       summary: "Devices of the organization",
       list: deviceList,
-      responses: { 200: refTo(pageOf(Device)) },
-      handle: async ({ db, principal, list, page }) =>
-        page(await listDevices(db, principal, list()), recordFor(principal)),
+      item: Device,
+      rows: ({ db, principal, list }) => listDevices(db, principal, list()),
+      toItem: (row, { principal }) => recordFor(principal)(row),
     }),
-    route({
-      ...writes,
-      method: "POST",
-      path: "/api/v1/devices/",
-      operationId: "devices_create",
+    devices.post("", {
       summary: "Register a device",
       description:
         "201 for a new device. 200 for one that the organization has (the fields sent are updated) or had (it is live again, with the fields it had). 409 `imei_conflict` while another organization has the IMEI.",
       isIdempotent: true,
-      body: refTo(DeviceRequest),
+      body: DeviceRequest,
       responses: { 200: refTo(Device), 201: refTo(Device) },
       errors: [409],
       handle: async (context) => {
@@ -108,69 +109,33 @@ export function deviceRoutes(catalog: Catalog, ackTimeoutSeconds: number, remove
         return isNew ? created(record, { Location: context.link(`/api/v1/devices/${uid}/`) }) : ok(record);
       },
     }),
-    route({
-      ...reads,
-      ...one,
-      method: "GET",
-      path: "/api/v1/devices/:uid/",
-      operationId: "devices_retrieve",
+    devices.retrieve({
       summary: "One device",
-      responses: { 200: refTo(Device) },
-      handle: async ({ object, principal }) => ok(recordFor(principal)(object)),
+      item: Device,
+      handle: async ({ object, principal }) => recordFor(principal)(object),
     }),
-    route({
-      ...writes,
-      ...one,
-      method: "PUT",
-      path: "/api/v1/devices/:uid/",
-      operationId: "devices_update",
+    devices.update({
       summary: "Update a device in full",
       description: "Optional fields that are left out return to their defaults.",
-      body: refTo(DeviceUpdateRequest),
-      responses: { 200: refTo(Device) },
+      body: DeviceUpdateRequest,
+      item: Device,
       errors: [409],
-      handle: async (context) => {
-        const write = writeOf(context, context.object.uid);
-        const device = await context.transaction((tx) => updateDevice(tx, context.object.id, write, true));
-        return ok(recordFor(context.principal)(device));
-      },
+      handle: (context) => change(context, true),
     }),
-    route({
-      ...writes,
-      ...one,
-      method: "PATCH",
-      path: "/api/v1/devices/:uid/",
-      operationId: "devices_partial_update",
+    devices.partialUpdate({
       summary: "Update some fields of a device",
-      body: refTo(PatchedDeviceRequest),
-      responses: { 200: refTo(Device) },
+      body: PatchedDeviceRequest,
+      item: Device,
       errors: [409],
-      handle: async (context) => {
-        const write = writeOf(context, context.object.uid);
-        const device = await context.transaction((tx) => updateDevice(tx, context.object.id, write, false));
-        return ok(recordFor(context.principal)(device));
-      },
+      handle: (context) => change(context, false),
     }),
-    route({
-      ...writes,
-      ...one,
-      method: "DELETE",
-      path: "/api/v1/devices/:uid/",
-      operationId: "devices_destroy",
+    devices.destroy({
       summary: "Delete a device",
       description: "Its history stays, its active assignments end, and its IMEI is free for any organization.",
-      responses: { 204: null },
-      handle: async ({ transaction, organizationId, object, actor, now }) => {
-        await transaction((tx) => removeDevice(tx, organizationId, object.id, actor, now));
-        return noContent();
-      },
+      handle: ({ transaction, organizationId, object, actor, now }) =>
+        transaction((tx) => removeDevice(tx, organizationId, object.id, actor, now)),
     }),
-    route({
-      ...reads,
-      ...one,
-      method: "GET",
-      path: "/api/v1/devices/:uid/capabilities/",
-      operationId: "devices_capabilities_retrieve",
+    devices.get(":uid/capabilities/", {
       summary: "What a device supports",
       description: "The capabilities of its model with those of the device itself applied, all in one answer.",
       partners: ["catalog:read"],
@@ -185,12 +150,7 @@ export function deviceRoutes(catalog: Catalog, ackTimeoutSeconds: number, remove
           ),
         }),
     }),
-    route({
-      ...reads,
-      ...one,
-      method: "GET",
-      path: "/api/v1/devices/:uid/config/",
-      operationId: "devices_config_retrieve",
+    devices.get(":uid/config/", {
       summary: "Settings of a device, wanted and acknowledged",
       responses: { 200: refTo(DeviceConfig) },
       handle: async ({ db, organizationId, object, principal }) => {

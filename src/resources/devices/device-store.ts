@@ -1,5 +1,6 @@
 import type { Db, Tx } from "../../db/database.ts";
 import { violatedConstraint } from "../../db/failures.ts";
+import { table } from "../../db/rows.ts";
 import { allOf, type Sql, sql } from "../../db/sql.ts";
 import type { Principal } from "../../http/principal.ts";
 import { notFound, terminalIdConflict } from "../../lib/errors.ts";
@@ -7,8 +8,7 @@ import { newUuid } from "../../lib/ids.ts";
 import { isSameJson } from "../../lib/same-json.ts";
 import { searchText } from "../../lib/search-text.ts";
 import { isAtLeast } from "../../oauth/roles.ts";
-import type { DeviceFields } from "./device-fields.ts";
-import { type DeviceRow, deviceColumns, deviceTables } from "./device-record.ts";
+import { type DeviceFields, type DeviceRow, deviceColumns, deviceTables } from "./device-record.ts";
 import { type TerminalChoice, terminalKey } from "./terminal-id.ts";
 
 export type { DeviceRow };
@@ -63,10 +63,23 @@ export interface DeviceValues extends Omit<DeviceFields, "terminal_id"> {
   terminal: TerminalChoice;
 }
 
-const searchOf = (uid: string, { name, tags }: DeviceValues): string => searchText([uid, name, ...tags]);
+interface DeviceTable extends DeviceFields, Pick<DeviceRow, "id" | "organization_id" | "uid" | "protocol_slug"> {
+  terminal_key: string | null;
+  search: string;
+  created_at: Date;
+  updated_at: Date;
+  deleted_at: Date | null;
+}
+const devices = table<DeviceTable>("devices");
 
-const keyOf = ({ protocol_slug }: DeviceValues, id: string | null): string | null =>
-  id === null ? null : terminalKey(protocol_slug, id);
+/** The columns that every write of the values sets; a device is live after it. */
+const columnsFor = (uid: string, { terminal: _, ...values }: DeviceValues, terminalId: string | null) => ({
+  ...values,
+  terminal_id: terminalId,
+  terminal_key: terminalId === null ? null : terminalKey(values.protocol_slug, terminalId),
+  search: searchText([uid, values.name, ...values.tags]),
+  deleted_at: null,
+});
 
 /** Undefined: a live device has this IMEI. */
 export async function insertDevice(
@@ -78,13 +91,15 @@ export async function insertDevice(
 ): Promise<DeviceRow | undefined> {
   const id = newUuid();
   const terminalId = await freeTerminalId(tx, id, values);
-  const inserted = await tx.run`
-    insert into devices (id, organization_id, uid, name, device_model_slug, protocol_slug, terminal_id, terminal_key,
-      phone_number, iccid, timezone, tags, metadata, search, created_at, updated_at)
-    values (${id}, ${organizationId}, ${uid}, ${values.name}, ${values.device_model_slug}, ${values.protocol_slug},
-      ${terminalId}, ${keyOf(values, terminalId)}, ${values.phone_number}, ${values.iccid}, ${values.timezone},
-      ${values.tags}, ${JSON.stringify(values.metadata)}, ${searchOf(uid, values)}, ${now}, ${now})
-    on conflict (uid) where deleted_at is null do nothing`;
+  const row = devices.insert({
+    ...columnsFor(uid, values, terminalId),
+    id,
+    organization_id: organizationId,
+    uid,
+    created_at: now,
+    updated_at: now,
+  });
+  const inserted = await tx.run(sql`${row} on conflict (uid) where deleted_at is null do nothing`);
   if (inserted === 0) return undefined;
   await tx.run`
     insert into device_state (device_id, organization_id, is_online, last_status)
@@ -100,13 +115,10 @@ export async function storeDevice(tx: Tx, before: DeviceRow, values: DeviceValue
   if (Object.entries(wanted).every(([field, value]) => isSameJson(value, before[field as keyof DeviceRow]))) {
     return before;
   }
-  await tx.run`
-    update devices set name = ${values.name}, device_model_slug = ${values.device_model_slug},
-      protocol_slug = ${values.protocol_slug}, terminal_id = ${terminalId}, terminal_key = ${keyOf(values, terminalId)},
-      phone_number = ${values.phone_number}, iccid = ${values.iccid}, timezone = ${values.timezone}, tags = ${values.tags},
-      metadata = ${JSON.stringify(values.metadata)}, search = ${searchOf(before.uid, values)}, updated_at = ${now},
-      deleted_at = null
-    where organization_id = ${before.organization_id} and id = ${before.id}`;
+  const columns = columnsFor(before.uid, values, terminalId);
+  await tx.run(sql`
+    update devices set ${devices.assign({ ...columns, updated_at: now })}
+    where organization_id = ${before.organization_id} and id = ${before.id}`);
   if (before.deleted_at !== null) {
     await tx.run`
       update device_state set is_live = true

@@ -1,10 +1,12 @@
 import type { Tx } from "../../db/database.ts";
 import { imeiConflict, notFound, validationError } from "../../lib/errors.ts";
+import { pick } from "../../lib/pick.ts";
 import type { Actor } from "../../oauth/actor.ts";
 import { changesBetween, recordAudit } from "../audit/audit-store.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { touchRules } from "../rule-versions/rule-version.ts";
-import { type DeviceFields, type GivenFields, withDefaults } from "./device-fields.ts";
+import { type GivenFields, withDefaults } from "./device-fields.ts";
+import { Device, type DeviceFields, verbatimFields } from "./device-record.ts";
 import { dropSession } from "./device-sessions.ts";
 import {
   type DeviceRow,
@@ -100,27 +102,24 @@ function valuesOf(
   { given, catalog }: DeviceWrite,
   isFull: boolean,
 ): DeviceValues {
-  const { device_model_slug, name, phone_number, iccid, timezone, tags, metadata } = fields;
+  const { device_model_slug } = fields;
   // A model that has left the catalog keeps its devices as they are.
   const protocol_slug = catalog.findModel(device_model_slug)?.protocol_slug ?? before?.protocol_slug;
   if (protocol_slug === undefined) throw new Error(`the catalog has no model ${device_model_slug}`);
   const terminal = chooseTerminalId(uid, before, protocol_slug, given.terminal_id, isFull);
-  return { device_model_slug, name, phone_number, iccid, timezone, tags, metadata, protocol_slug, terminal };
+  const { terminal_id: _, ...others } = pick(fields, verbatimFields);
+  return { ...others, protocol_slug, terminal };
 }
 
-export const auditView = (device: DeviceRow): Record<string, unknown> => ({
-  uid: device.uid,
-  name: device.name,
-  device_model_slug: device.device_model_slug,
-  protocol_slug: device.protocol_slug,
-  terminal_id: device.terminal_id,
-  phone_number: device.phone_number,
-  iccid: device.iccid,
-  timezone: device.timezone,
-  tags: device.tags,
-  metadata: device.metadata,
-  deleted_at: device.deleted_at,
-});
+const alsoAudited = ["uid", "protocol_slug", "deleted_at"] as const;
+const audited: readonly string[] = [...verbatimFields, ...alsoAudited];
+const auditedFields = Object.keys(Device.properties).filter((field) => audited.includes(field)) as (
+  | keyof DeviceFields
+  | (typeof alsoAudited)[number]
+)[];
+
+/** By the names of the API, and in its order. */
+export const auditView = (device: DeviceRow): Record<string, unknown> => pick(device, auditedFields);
 
 const audit = (
   tx: Tx,

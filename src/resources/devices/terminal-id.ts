@@ -1,21 +1,14 @@
+import { rulesOf } from "../../codecs/protocols.ts";
+
 /** The id that a device sends when it does not send its IMEI (section 3.2): its default, and what becomes of it in a write. */
 
 /** Null: devices of this protocol send their IMEI. */
-export function defaultTerminalId(uid: string, protocolSlug: string): string | null {
-  switch (protocolSlug) {
-    case "watch":
-    case "h02":
-      return uid.slice(4, 14);
-    case "jt808":
-      return uid.slice(-12);
-    default:
-      return null;
-  }
-}
+export const defaultTerminalId = (uid: string, protocolSlug: string): string | null =>
+  rulesOf(protocolSlug).terminalIds.defaultFor(uid);
 
-/** What terminal ids are compared by. jt808 pads its numbers with zeros on the wire, so there they do not count. */
+/** What terminal ids are compared by. */
 export const terminalKey = (protocolSlug: string, terminalId: string): string =>
-  protocolSlug === "jt808" ? terminalId.replace(/^0+(?=.)/, "") : terminalId;
+  rulesOf(protocolSlug).terminalIds.compareKey(terminalId);
 
 export interface TerminalChoice {
   id: string | null;

@@ -1,9 +1,10 @@
 import { Readable } from "node:stream";
 import { createGzip } from "node:zlib";
 import { Type } from "@sinclair/typebox";
+import { collection, type ObjectContext } from "../../http/collection.ts";
 import { choiceParam } from "../../http/query-params.ts";
-import { type LoadContext, ok, type Route, route } from "../../http/route.ts";
-import { FreeObject, Nullable, pageOf, refTo, Timestamp, Uuid } from "../../http/schemas.ts";
+import type { Route } from "../../http/route.ts";
+import { FreeObject, Nullable, refTo, Timestamp, Uuid } from "../../http/schemas.ts";
 import { waveformNotAvailable } from "../../lib/errors.ts";
 import { type DeviceRow, getVisibleDevice } from "../devices/device-store.ts";
 import { EcgRecording, EcgRecordingDetail, mediaTypes, toEcgRecording, toEcgRecordingDetail } from "./ecg-record.ts";
@@ -39,61 +40,49 @@ const waveformQuery = {
   format: choiceParam("The form of the answer; it wins over Accept.", waveformForms),
 };
 
-const reads = {
-  method: "GET",
+const recordings = collection({
+  path: "/api/v1/devices/:device_uid/ecg/",
+  operations: "devices_ecg",
   tag: "ECG",
-  partners: ["ecg:read"],
-  people: "VIEWER",
-} as const;
+  reads: { partners: ["ecg:read"], people: "VIEWER" },
+  params: { device_uid: "imei", id: "uuid" },
+  key: "id",
+  loadParent: loadDevice,
+  load: async (context) => {
+    const device = await loadDevice(context);
+    return { device, recording: await getEcg(context.db, device, context.params.id ?? "") };
+  },
+});
 
-type AnyLoad = Pick<LoadContext<Record<never, never>, Record<never, never>>, "db" | "principal" | "params">;
-const loadDevice = ({ db, principal, params }: AnyLoad): Promise<DeviceRow> =>
-  getVisibleDevice(db, principal, params.device_uid ?? "");
-async function loadRecording(context: AnyLoad) {
-  const device = await loadDevice(context);
-  return { device, recording: await getEcg(context.db, device, context.params.id ?? "") };
+function loadDevice({ db, principal, params }: ObjectContext): Promise<DeviceRow> {
+  return getVisibleDevice(db, principal, params.device_uid ?? "");
 }
 
 const writers = { json: waveformJson, csv: waveformCsv, fhir: waveformFhir };
 
 export const ecgRoutes = (): Route[] => [
-  route({
-    ...reads,
-    path: "/api/v1/devices/:device_uid/ecg/",
-    operationId: "devices_ecg_list",
+  recordings.list({
     summary: "ECG recordings of a device, newest first",
-    params: { device_uid: "imei" },
     list: ecgList,
-    responses: { 200: refTo(pageOf(EcgRecording)) },
-    load: loadDevice,
-    handle: async ({ db, object: device, list, page }) =>
-      page(await listEcg(db, device, list()), (row) => toEcgRecording(row, device.uid)),
+    item: EcgRecording,
+    rows: ({ db, object: device, list }) => listEcg(db, device, list()),
+    toItem: (row, { object: device }) => toEcgRecording(row, device.uid),
   }),
-  route({
-    ...reads,
-    path: "/api/v1/devices/:device_uid/ecg/:id/",
-    operationId: "devices_ecg_retrieve",
+  recordings.retrieve({
     summary: "One ECG recording",
-    params: { device_uid: "imei", id: "uuid" },
-    responses: { 200: refTo(EcgRecordingDetail) },
-    load: loadRecording,
-    handle: async ({ object: { device, recording } }) => ok(toEcgRecordingDetail(recording, device.uid)),
+    item: EcgRecordingDetail,
+    handle: async ({ object: { device, recording } }) => toEcgRecordingDetail(recording, device.uid),
   }),
-  route({
-    ...reads,
-    path: "/api/v1/devices/:device_uid/ecg/:id/waveform/",
-    operationId: "devices_ecg_waveform_retrieve",
+  recordings.get(":id/waveform/", {
     summary: "The samples of an ECG recording",
     description:
       "JSON, CSV (microvolts) or a FHIR R4 Observation, by `format` or `Accept`. With an ETag, and compressed on request. While the recording is being received 404 `waveform_not_available`. Not for diagnosis.",
-    params: { device_uid: "imei", id: "uuid" },
     query: waveformQuery,
     responses: { 200: refTo(EcgWaveform), 304: null },
     otherForms: {
       [mediaTypes.csv]: Type.String({ description: "Header `t_ms` and the names of the leads, a row per sample." }),
       [mediaTypes.fhir]: Type.Unsafe({ ...FreeObject, description: "Observation, a SampledData component per lead." }),
     },
-    load: loadRecording,
     handle: async ({ db, object: { device, recording }, query, header }) => {
       const form = query().format ?? acceptedForm(header("accept"));
       if (recording.status === "receiving") throw waveformNotAvailable();

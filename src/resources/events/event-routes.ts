@@ -1,7 +1,8 @@
 import { Type } from "@sinclair/typebox";
+import { collection } from "../../http/collection.ts";
 import { refuseReadOnly } from "../../http/read-only.ts";
-import { noContent, ok, type Route, route } from "../../http/route.ts";
-import { cursorPageOf, Nullable, refTo } from "../../http/schemas.ts";
+import { ok, type Route } from "../../http/route.ts";
+import { Nullable, refTo } from "../../http/schemas.ts";
 import { eventList, listEvents } from "./event-list.ts";
 import { Event, EventDetail, toEvent, toEventDetail } from "./event-record.ts";
 import { acknowledgeEvent, deleteEvent, getOperableEvent, getVisibleEvent } from "./event-store.ts";
@@ -17,60 +18,42 @@ const EventAcknowledgeRequest = Type.Object(
 
 const fixedFields = Object.keys(Event.properties);
 
+const events = collection({
+  path: "/api/v1/events/",
+  operations: "events",
+  tag: "Events",
+  reads: { partners: ["events:read"], people: "VIEWER" },
+  writes: { partners: ["events:acknowledge"], people: "ADMIN" },
+  params: { id: "uuid" },
+  key: "id",
+});
+
 export const eventRoutes = (): Route[] => [
-  route({
-    method: "GET",
-    path: "/api/v1/events/",
-    operationId: "events_list",
-    tag: "Events",
+  events.list({
     summary: "Events and alarms, newest first",
     description: "Events of deleted devices stay in the list.",
-    partners: ["events:read"],
-    people: "VIEWER",
     list: eventList,
-    responses: { 200: refTo(cursorPageOf(Event)) },
-    handle: async ({ db, principal, list, page }) => page(await listEvents(db, principal, list()), toEvent),
+    item: Event,
+    rows: ({ db, principal, list }) => listEvents(db, principal, list()),
+    toItem: toEvent,
   }),
-  route({
-    method: "GET",
-    path: "/api/v1/events/:id/",
-    operationId: "events_retrieve",
-    tag: "Events",
+  events.retrieve({
     summary: "One event with its notes",
-    params: { id: "uuid" },
-    partners: ["events:read"],
-    people: "VIEWER",
-    responses: { 200: refTo(EventDetail) },
-    handle: async ({ db, principal, params }) =>
-      ok(toEventDetail(await getVisibleEvent(db, principal, params.id as string))),
+    item: EventDetail,
+    load: ({ db, principal, params }) => getVisibleEvent(db, principal, params.id as string),
+    handle: async ({ object }) => toEventDetail(object),
   }),
-  route({
-    method: "DELETE",
-    path: "/api/v1/events/:id/",
-    operationId: "events_destroy",
-    tag: "Events",
+  events.destroy({
     summary: "Delete an event",
     description: "What was sent about it stays in the replay of outbound events.",
-    params: { id: "uuid" },
-    partners: ["events:acknowledge"],
-    people: "ADMIN",
-    responses: { 204: null },
-    handle: async ({ organizationId, params, actor, now, transaction }) => {
-      await transaction((tx) => deleteEvent(tx, organizationId, params.id as string, actor, now));
-      return noContent();
-    },
+    handle: ({ organizationId, params, actor, now, transaction }) =>
+      transaction((tx) => deleteEvent(tx, organizationId, params.id as string, actor, now)),
   }),
-  route({
-    method: "POST",
-    path: "/api/v1/events/:id/acknowledge/",
-    operationId: "events_acknowledge_create",
-    tag: "Events",
+  events.post(":id/acknowledge/", {
     summary: "Acknowledge an event",
     description: "May be repeated: time and author of the first call stay, notes are replaced if sent.",
-    params: { id: "uuid" },
-    partners: ["events:acknowledge"],
     people: "USER",
-    body: refTo(EventAcknowledgeRequest),
+    body: EventAcknowledgeRequest,
     responses: { 200: refTo(EventDetail) },
     load: ({ db, principal, params }) => getOperableEvent(db, principal, params.id as string),
     handle: async ({ object: event, body, organizationId, actor, now, transaction }) => {

@@ -22,7 +22,7 @@ const fullFields = {
   description: Type.Optional(Type.String({ maxLength: 500, default: "" })),
   fence_type: Type.Optional(refTo(FenceType)),
   center: refTo(Center),
-  radius: Type.Number({ exclusiveMinimum: 0, maximum: largestRadiusM, description: "Metres." }),
+  radius: Type.Number({ minimum: 1, maximum: largestRadiusM, description: "Metres." }),
   trigger_on_enter: Type.Optional(Type.Boolean({ default: true })),
   trigger_on_exit: Type.Optional(Type.Boolean({ default: true })),
   trigger_on_dwell: Type.Optional(Type.Boolean({ default: false })),

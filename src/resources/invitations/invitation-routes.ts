@@ -1,7 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { collection } from "../../http/collection.ts";
 import { refuseReadOnly } from "../../http/read-only.ts";
-import { answer, created, noContent, ok, type Route, route } from "../../http/route.ts";
-import { pageOf, refTo } from "../../http/schemas.ts";
+import { answer, ok, type Route } from "../../http/route.ts";
+import { refTo } from "../../http/schemas.ts";
 import { notFound, passwordNotAllowed, validationError } from "../../lib/errors.ts";
 import { fullNameOf } from "../../oauth/person-store.ts";
 import { Assignment, type AssignmentRow, toAssignment } from "../assignments/assignment-record.ts";
@@ -50,79 +51,55 @@ const InvitationRequest = Type.Object(
 /** Fields of the record that a new invitation sets by itself. */
 const fixedFields = ["id", "status", "kind", "invited_by", "created_at", "expires_at", "accepted_at", "revoked_at"];
 
-const collection = "/api/v1/organizations/invitations/";
-const common = { tag: "Invitations", people: "ADMIN", feature: "managed_onboarding" } as const;
+const invitations = collection({
+  path: "/api/v1/organizations/invitations/",
+  operations: "organizations_invitations",
+  tag: "Invitations",
+  feature: "managed_onboarding",
+  reads: { partners: ["invitations:read"], people: "ADMIN" },
+  writes: { partners: ["invitations:write"], people: "ADMIN" },
+  params: { id: "uuid" },
+  key: "id",
+});
 
 export const invitationRoutes = (): Route[] => [
-  route({
-    ...common,
-    method: "GET",
-    path: collection,
-    operationId: "organizations_invitations_list",
+  invitations.list({
     summary: "Invitations of the organization",
-    partners: ["invitations:read"],
     list: invitationList,
-    responses: { 200: refTo(pageOf(Invitation)) },
-    handle: async ({ db, organizationId, list, now, page }) =>
-      page(await listInvitations(db, organizationId, list(), now), toInvitation),
+    item: Invitation,
+    rows: ({ db, organizationId, list, now }) => listInvitations(db, organizationId, list(), now),
+    toItem: toInvitation,
   }),
-  route({
-    ...common,
-    method: "POST",
-    path: collection,
-    operationId: "organizations_invitations_create",
+  invitations.create({
     summary: "Invite a person to become a member",
     partners: "never",
-    isIdempotent: true,
-    body: refTo(InvitationRequest),
-    responses: { 201: refTo(Invitation) },
+    body: InvitationRequest,
+    item: Invitation,
     handle: async ({ principal, body, actor, now, transaction, link }) => {
       const role = parseRole(body.role ?? "USER");
       if (!role) throw validationError({ role: [`"${body.role?.slice(0, 100)}" is not a valid choice.`] });
       checkGivenRole(giverOf(principal), role);
       const input = { email: body.email.toLowerCase(), role, linkBase: link("/console/accept") };
-      const record = await transaction(async (tx) => {
+      return transaction(async (tx) => {
         const made = toInvitation(await inviteMember(tx, principal.organization, input, actor, now));
         refuseReadOnly(body, fixedFields, [made], { isCreate: true });
         return made;
       });
-      return created(record, { Location: link(`${collection}${record.id}/`) });
     },
   }),
-  route({
-    ...common,
-    method: "GET",
-    path: `${collection}:id/`,
-    operationId: "organizations_invitations_retrieve",
+  invitations.retrieve({
     summary: "One invitation",
-    params: { id: "uuid" },
-    partners: ["invitations:read"],
-    responses: { 200: refTo(Invitation) },
+    item: Invitation,
     handle: async ({ db, organizationId, params, now }) =>
-      ok(toInvitation(await getInvitation(db, organizationId, params.id as string, now))),
+      toInvitation(await getInvitation(db, organizationId, params.id as string, now)),
   }),
-  route({
-    ...common,
-    method: "DELETE",
-    path: `${collection}:id/`,
-    operationId: "organizations_invitations_destroy",
+  invitations.destroy({
     summary: "Hide an invitation, and revoke it if it is pending",
-    params: { id: "uuid" },
-    partners: ["invitations:write"],
-    responses: { 204: null },
-    handle: async ({ organizationId, params, actor, now, transaction }) => {
-      await transaction((tx) => deleteInvitation(tx, organizationId, params.id as string, actor, now));
-      return noContent();
-    },
+    handle: ({ organizationId, params, actor, now, transaction }) =>
+      transaction((tx) => deleteInvitation(tx, organizationId, params.id as string, actor, now)),
   }),
-  route({
-    ...common,
-    method: "POST",
-    path: `${collection}:id/revoke/`,
-    operationId: "organizations_invitations_revoke_create",
+  invitations.post(":id/revoke/", {
     summary: "Revoke a pending invitation",
-    params: { id: "uuid" },
-    partners: ["invitations:write"],
     responses: { 200: refTo(Invitation) },
     errors: [409],
     handle: async ({ organizationId, params, actor, now, transaction }) =>
@@ -130,17 +107,12 @@ export const invitationRoutes = (): Route[] => [
         toInvitation(await transaction((tx) => revokeInvitation(tx, organizationId, params.id as string, actor, now))),
       ),
   }),
-  route({
-    ...common,
-    method: "POST",
-    path: `${collection}server-accept/`,
-    operationId: "organizations_invitations_server_accept_create",
+  invitations.post("server-accept/", {
     summary: "Accept a share invitation on behalf of the invited person",
     description:
       "201 when the person was created, 200 when the person existed. The three profile fields of `user` echo the request.",
-    partners: ["invitations:write"],
     isIdempotent: true,
-    body: refTo(ServerAcceptRequest),
+    body: ServerAcceptRequest,
     responses: { 200: refTo(ServerAccept), 201: refTo(ServerAccept) },
     errors: [404, 409],
     precheck: async (body) => {

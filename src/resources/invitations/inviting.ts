@@ -1,4 +1,5 @@
 import type { Tx } from "../../db/database.ts";
+import { table } from "../../db/rows.ts";
 import { sql } from "../../db/sql.ts";
 import { validationError } from "../../lib/errors.ts";
 import { newUuid, randomToken } from "../../lib/ids.ts";
@@ -65,6 +66,19 @@ interface NewInvitation extends Mailing {
   deviceId: string | null;
 }
 
+interface InvitationTable extends Omit<InvitationRow, "accepted_at" | "revoked_at" | "email_status"> {
+  organization_id: string;
+  first_name: string;
+  last_name: string;
+  token_hash: Buffer;
+  is_partner_link: boolean;
+  device_id: string | null;
+  mail_id: string;
+  mailed_at: Date;
+  search: string;
+}
+const invitations = table<InvitationTable>("invitations");
+
 async function insertInvitation(
   tx: Tx,
   organization: OrganizationIdentity,
@@ -75,13 +89,27 @@ async function insertInvitation(
   const { kind, email, role } = input;
   const id = newUuid();
   const { tokenHash, mailId } = await mailToken(tx, organization, input, actor, now);
-  await tx.run`
-    insert into invitations (id, organization_id, email, kind, status, role, first_name, last_name, token_hash, is_partner_link,
-      device_id, invited_by, mail_id, mailed_at, search, created_at, updated_at, expires_at)
-    values (${id}, ${organization.id}, ${email}, ${kind}, ${invitationStatuses.pending}, ${roleNumbers[role]},
-      ${input.firstName}, ${input.lastName}, ${tokenHash}, ${input.isPartnerLink}, ${input.deviceId},
-      ${actor.by.type === "users" ? actor.by.id : null}, ${mailId}, ${now}, ${searchText([email])}, ${now}, ${now},
-      ${expiryFrom(now)})`;
+  const row = invitations.insert({
+    id,
+    organization_id: organization.id,
+    email,
+    kind,
+    status: invitationStatuses.pending,
+    role: roleNumbers[role],
+    first_name: input.firstName,
+    last_name: input.lastName,
+    token_hash: tokenHash,
+    is_partner_link: input.isPartnerLink,
+    device_id: input.deviceId,
+    invited_by: actor.by.type === "users" ? actor.by.id : null,
+    mail_id: mailId,
+    mailed_at: now,
+    search: searchText([email]),
+    created_at: now,
+    updated_at: now,
+    expires_at: expiryFrom(now),
+  });
+  await tx.run(row);
   const made = { email, kind, role, status: invitationStatuses.pending, expires_at: expiryFrom(now).toISOString() };
   await recordInvitation(tx, actor, now, "created", { id, email }, changesBetween(null, made));
   return getInvitation(tx, organization.id, id, now);

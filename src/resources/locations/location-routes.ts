@@ -1,60 +1,46 @@
-import { type LoadContext, ok, type Route, route } from "../../http/route.ts";
-import { cursorPageOf, refTo } from "../../http/schemas.ts";
+import { collection } from "../../http/collection.ts";
+import { ok, type Route } from "../../http/route.ts";
+import { refTo } from "../../http/schemas.ts";
 import { notFound } from "../../lib/errors.ts";
-import { type DeviceRow, getVisibleDevice } from "../devices/device-store.ts";
+import { getVisibleDevice } from "../devices/device-store.ts";
 import { Location, toLocation } from "./location-record.ts";
 import { findLatestLocation, listLocations, locationList, readTrack } from "./location-store.ts";
 import { DeviceSegments, readWindow, segmentQuery } from "./segment-record.ts";
 import { segmentTrack } from "./segments.ts";
 
-const reads = {
-  method: "GET",
+const locations = collection({
+  path: "/api/v1/devices/:device_uid/locations/",
+  operations: "devices_locations",
   tag: "Locations",
+  reads: { partners: ["locations:read"], people: "VIEWER" },
   params: { device_uid: "imei" },
-  partners: ["locations:read"],
-  people: "VIEWER",
-} as const;
-
-type AnyLoad = Pick<LoadContext<Record<never, never>, Record<never, never>>, "db" | "principal" | "params">;
-const loadDevice = ({ db, principal, params }: AnyLoad): Promise<DeviceRow> =>
-  getVisibleDevice(db, principal, params.device_uid ?? "");
+  loadParent: ({ db, principal, params }) => getVisibleDevice(db, principal, params.device_uid ?? ""),
+});
 
 export const locationRoutes = (): Route[] => [
-  route({
-    ...reads,
-    path: "/api/v1/devices/:device_uid/locations/",
-    operationId: "devices_locations_list",
+  locations.list({
     summary: "Positions of a device, newest first",
     description: "Positions that a device uploads late appear at their own `ts`; the gap-free channel is the replay.",
     list: locationList,
-    responses: { 200: refTo(cursorPageOf(Location)) },
-    load: loadDevice,
-    handle: async ({ db, object, list, page }) =>
-      page(await listLocations(db, object, list()), (row) => toLocation(row, object.uid)),
+    item: Location,
+    rows: ({ db, object, list }) => listLocations(db, object, list()),
+    toItem: (row, { object }) => toLocation(row, object.uid),
   }),
-  route({
-    ...reads,
-    path: "/api/v1/devices/:device_uid/locations/latest/",
-    operationId: "devices_locations_latest_retrieve",
+  locations.get("latest/", {
     summary: "Last known position",
     responses: { 200: refTo(Location) },
-    load: loadDevice,
     handle: async ({ db, object }) => {
       const row = await findLatestLocation(db, object);
       if (!row) throw notFound("No location data for this device.");
       return ok(toLocation(row, object.uid));
     },
   }),
-  route({
-    ...reads,
-    path: "/api/v1/devices/:device_uid/locations/segments/",
-    operationId: "devices_locations_segments_retrieve",
+  locations.get("segments/", {
     summary: "Travel and stops in a window of time",
     description:
       "The last 6 hours, or a window of up to 7 days. Of a window with more than 50,000 positions one per equal slice of time is used.",
     query: segmentQuery,
     responses: { 200: refTo(DeviceSegments) },
-    load: loadDevice,
     handle: async ({ db, object, query, now }) => {
       const { min_stop_seconds = 180, ...given } = query();
       const window = readWindow(given, now.getTime());

@@ -2,7 +2,7 @@ import type { Db } from "../../db/database.ts";
 import { uuidV7 } from "../../lib/ids.ts";
 import { searchText } from "../../lib/search-text.ts";
 import type { MessageRow } from "./message-record.ts";
-import { findMessage, insertAudio, type Recording } from "./message-store.ts";
+import { findMessage, insertAudio, messages, type Recording, recordingColumns } from "./message-store.ts";
 
 /** What a device said: a text or a recording. */
 export interface InboundMessage {
@@ -22,12 +22,30 @@ export async function insertInbound(
     where organization_id = ${device.organization_id} and id = ${device.id}`;
   if (!named) return undefined;
   const id = uuidV7(receivedAt.getTime());
-  await db.run`
-    insert into messages (device_id, id, organization_id, direction, message_type, status, text, mime_type, duration_ms,
-      size_bytes, sender_name, ts, created_at, delivered_at, search)
-    values (${device.id}, ${id}, ${device.organization_id}, 'inbound', ${recording ? "voice" : "text"}, 'delivered', ${text},
-      ${recording?.mimeType}, ${recording?.durationMs}, ${recording?.bytes.length}, ${named.name}, ${receivedAt},
-      ${receivedAt}, ${receivedAt}, ${searchText([text ?? "", named.name])})`;
+  await db.run(
+    messages.insert({
+      ...recordingColumns(recording),
+      device_id: device.id,
+      id,
+      organization_id: device.organization_id,
+      direction: "inbound",
+      message_type: recording ? "voice" : "text",
+      status: "delivered",
+      text,
+      is_tts: false,
+      language: null,
+      voice: null,
+      sender_user_id: null,
+      sender_name: named.name,
+      command_uuid: null,
+      ts: receivedAt,
+      created_at: receivedAt,
+      delivered_at: receivedAt,
+      expires_at: null,
+      speech_due_at: null,
+      search: searchText([text ?? "", named.name]),
+    }),
+  );
   if (recording) await insertAudio(db, device, id, recording.bytes);
   return findMessage(db, device, id);
 }

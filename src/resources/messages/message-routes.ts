@@ -1,17 +1,9 @@
 import { Type } from "@sinclair/typebox";
+import { type CallOf, collection, type ObjectContext } from "../../http/collection.ts";
 import { choiceParam } from "../../http/query-params.ts";
 import { refuseReadOnly } from "../../http/read-only.ts";
-import {
-  type Answer,
-  created,
-  type LoadContext,
-  noContent,
-  ok,
-  type Route,
-  type RouteContext,
-  route,
-} from "../../http/route.ts";
-import { pageOf, refTo } from "../../http/schemas.ts";
+import { type Answer, created, ok, type Route } from "../../http/route.ts";
+import { refTo } from "../../http/schemas.ts";
 import { notFound, rangeNotSatisfiable, unsupportedMediaType, validationError } from "../../lib/errors.ts";
 import { getOperableDevice } from "../assignments/operable-device.ts";
 import type { Catalog } from "../catalog/catalog.ts";
@@ -34,23 +26,26 @@ import { Message, toMessage } from "./message-record.ts";
 import { createMessage, deleteMessages, findAudio, getMessage, type NewMessage } from "./message-store.ts";
 import type { VoiceTools } from "./voice-tools.ts";
 
-type NoQuery = Readonly<Record<never, never>>;
-type WriteContext = RouteContext<object, NoQuery, NoQuery, DeviceRow>;
-type Loading = Pick<LoadContext<NoQuery, NoQuery>, "db" | "principal" | "params">;
+type Loading = Pick<ObjectContext, "db" | "principal" | "params">;
 
 const Recording = Type.Unsafe<Buffer>({ type: "string", format: "binary" });
 const maxUploadBytes = 10 * 1_048_576;
-const base = "/api/v1/devices/:device_uid/messages/";
 
-const shared = { tag: "Messages", feature: "messaging" } as const;
-const reads = { ...shared, partners: ["messaging:read"], people: "VIEWER" } as const;
-const writes = { ...shared, partners: ["messaging:write"], people: "USER" } as const;
-const loadVisible = ({ db, principal, params }: Loading): Promise<DeviceRow> =>
+const messages = collection({
+  path: "/api/v1/devices/:device_uid/messages/",
+  operations: "devices_messages",
+  tag: "Messages",
+  feature: "messaging",
+  reads: { partners: ["messaging:read"], people: "VIEWER" },
+  writes: { partners: ["messaging:write"], people: "USER" },
+  params: { device_uid: "imei", id: "uuid" },
+  key: "id",
+});
+
+const visible = ({ db, principal, params }: Loading): Promise<DeviceRow> =>
   getVisibleDevice(db, principal, params.device_uid ?? "");
-const loadOperable = ({ db, principal, params }: Loading): Promise<DeviceRow> =>
+const operable = ({ db, principal, params }: Loading): Promise<DeviceRow> =>
   getOperableDevice(db, principal, params.device_uid ?? "");
-const ofDevice = { params: { device_uid: "imei" } } as const;
-const ofMessage = { params: { device_uid: "imei", id: "uuid" } } as const;
 
 const recordFields = Object.keys(Message.properties);
 
@@ -63,7 +58,7 @@ export interface MessageRouteOptions {
 
 export function messageRoutes({ catalog, voice, ttlSeconds }: MessageRouteOptions): Route[] {
   const send = async (
-    { body, principal, object: device, actor, now, transaction, link }: WriteContext,
+    { body, principal, object: device, actor, now, transaction, link }: CallOf<object, DeviceRow>,
     message: Pick<NewMessage, "messageType" | "text" | "speech" | "recording">,
   ): Promise<Answer> => {
     const given = body as { sender_name?: string };
@@ -90,47 +85,33 @@ export function messageRoutes({ catalog, voice, ttlSeconds }: MessageRouteOption
   };
 
   return [
-    route({
-      ...reads,
-      ...ofDevice,
-      method: "GET",
-      path: base,
-      operationId: "devices_messages_list",
+    messages.list({
       summary: "Messages to and from a device, newest first",
       list: messageList,
-      responses: { 200: refTo(pageOf(Message)) },
-      load: loadVisible,
-      handle: async ({ db, object, list, page }) => page(await listMessages(db, object, list()), toMessage),
+      item: Message,
+      load: visible,
+      rows: ({ db, object, list }) => listMessages(db, object, list()),
+      toItem: toMessage,
     }),
-    route({
-      ...writes,
-      ...ofDevice,
-      method: "POST",
-      path: `${base}send-text/`,
-      operationId: "devices_messages_send_text_create",
+    messages.post("send-text/", {
       summary: "Send a text to a device",
       description: "Up to 200 characters. The message waits while the device is offline, at most for a day by default.",
       isIdempotent: true,
-      body: refTo(MessageTextRequest),
+      body: MessageTextRequest,
       responses: { 201: refTo(Message) },
-      load: loadOperable,
+      load: operable,
       handle: async (context) => {
         await requireMessaging(context.db, context.object, catalog, "text");
         return send(context, { messageType: "text", text: context.body.text, speech: null, recording: null });
       },
     }),
-    route({
-      ...writes,
-      ...ofDevice,
-      method: "POST",
-      path: `${base}send-tts/`,
-      operationId: "devices_messages_send_tts_create",
+    messages.post("send-tts/", {
       summary: "Speak a text on a device",
       description: "Up to 500 characters, spoken by the service in at most 30 seconds and sent as a voice message.",
       isIdempotent: true,
-      body: refTo(MessageSpeechRequest),
+      body: MessageSpeechRequest,
       responses: { 201: refTo(Message) },
-      load: loadOperable,
+      load: operable,
       handle: async (context) => {
         const { body, principal } = context;
         const capability = await requireMessaging(context.db, context.object, catalog, "tts");
@@ -142,19 +123,14 @@ export function messageRoutes({ catalog, voice, ttlSeconds }: MessageRouteOption
         return send(context, { messageType: "voice", text: body.text, speech, recording: null });
       },
     }),
-    route({
-      ...writes,
-      ...ofDevice,
-      method: "POST",
-      path: `${base}upload-voice/`,
-      operationId: "devices_messages_upload_voice_create",
+    messages.post("upload-voice/", {
       summary: "Send a recording to a device",
       description: "The content tells the format, not the name or the media type of the part.",
       isIdempotent: true,
       file: { field: "file", maxBytes: maxUploadBytes },
-      body: refTo(MessageVoiceRequest),
+      body: MessageVoiceRequest,
       responses: { 201: refTo(Message) },
-      load: loadOperable,
+      load: operable,
       handle: async (context) => {
         const { object: device, file } = context;
         await requireMessaging(context.db, device, catalog, "voice");
@@ -169,16 +145,11 @@ export function messageRoutes({ catalog, voice, ttlSeconds }: MessageRouteOption
         return send(context, { messageType: "voice", text: null, speech: null, recording });
       },
     }),
-    route({
-      ...writes,
-      ...ofDevice,
-      method: "POST",
-      path: `${base}bulk-delete/`,
-      operationId: "devices_messages_bulk_delete_create",
+    messages.post("bulk-delete/", {
       summary: "Delete several messages of a device",
-      body: refTo(MessageBulkDeleteRequest),
+      body: MessageBulkDeleteRequest,
       responses: { 200: refTo(MessageBulkDelete) },
-      load: loadOperable,
+      load: operable,
       handle: async ({ object: device, body, actor, now, transaction }) => {
         const ids = [...new Set(body.ids.map((id) => id.toLowerCase()))];
         const rows = await transaction((tx) => deleteMessages(tx, device, ids, actor, now));
@@ -186,39 +157,22 @@ export function messageRoutes({ catalog, voice, ttlSeconds }: MessageRouteOption
         return ok({ deleted: deleted.size, not_found: ids.filter((id) => !deleted.has(id)) });
       },
     }),
-    route({
-      ...reads,
-      ...ofMessage,
-      method: "GET",
-      path: `${base}:id/`,
-      operationId: "devices_messages_retrieve",
+    messages.retrieve({
       summary: "One message",
-      responses: { 200: refTo(Message) },
-      load: async (context) => getMessage(context.db, await loadVisible(context), context.params.id ?? ""),
-      handle: async ({ object }) => ok(toMessage(object)),
+      item: Message,
+      load: async (context) => getMessage(context.db, await visible(context), context.params.id ?? ""),
+      handle: async ({ object }) => toMessage(object),
     }),
-    route({
-      ...writes,
-      ...ofMessage,
-      method: "DELETE",
-      path: `${base}:id/`,
-      operationId: "devices_messages_destroy",
+    messages.destroy({
       summary: "Delete a message and its recording",
       description: "A message that is not being sent yet is not sent any more.",
-      responses: { 204: null },
-      load: loadOperable,
+      load: operable,
       handle: async ({ object: device, params, actor, now, transaction }) => {
         const rows = await transaction((tx) => deleteMessages(tx, device, [params.id ?? ""], actor, now));
         if (rows.length === 0) throw notFound();
-        return noContent();
       },
     }),
-    route({
-      ...reads,
-      ...ofMessage,
-      method: "GET",
-      path: `${base}:id/audio/`,
-      operationId: "devices_messages_audio_retrieve",
+    messages.get(":id/audio/", {
       summary: "The recording of a voice message",
       description: "What the device gets or sent (AMR), or the same as WAV. Takes a Range of bytes.",
       query: { format: choiceParam("Default amr.", ["amr", "wav"]) },
@@ -226,7 +180,7 @@ export function messageRoutes({ catalog, voice, ttlSeconds }: MessageRouteOption
       responses: { 200: Recording, 206: Recording },
       errors: [416],
       load: async (context) => {
-        const device = await loadVisible(context);
+        const device = await visible(context);
         const audio = await findAudio(context.db, device, context.params.id ?? "");
         if (!audio) throw notFound();
         return audio;

@@ -1,5 +1,6 @@
 import type { Db, Tx } from "../../db/database.ts";
 import { notify } from "../../db/listener.ts";
+import { table } from "../../db/rows.ts";
 import { sql } from "../../db/sql.ts";
 import { notFound } from "../../lib/errors.ts";
 import { uuidV7 } from "../../lib/ids.ts";
@@ -53,20 +54,51 @@ export async function getMessage(db: Db, device: Target, id: string): Promise<Me
   return row;
 }
 
+interface MessageTable extends Omit<MessageRow, "device_uid" | "failure_reason" | "read_at"> {
+  language: string | null;
+  voice: string | null;
+  expires_at: Date | null;
+  speech_due_at: Date | null;
+  search: string;
+}
+export const messages = table<MessageTable>("messages");
+
+export const recordingColumns = (recording: Recording | null) => ({
+  mime_type: recording?.mimeType ?? null,
+  duration_ms: recording?.durationMs ?? null,
+  size_bytes: recording?.bytes.length ?? null,
+});
+
 /** Without an audit entry: what makes the message says who did. */
 export async function insertMessage(tx: Tx, device: Target, message: NewMessage, now: Date): Promise<MessageRow> {
   const id = uuidV7(now.getTime());
   const { speech, recording } = message;
   // A recording is brought into the device's form before its message exists, so there is nothing left to process.
   const status: DeliveryStatus = recording ? "ready" : "pending";
-  await tx.run`
-    insert into messages (device_id, id, organization_id, direction, message_type, status, text, is_tts, language, voice,
-      mime_type, duration_ms, size_bytes, sender_user_id, sender_name, command_uuid, ts, created_at, expires_at,
-      speech_due_at, search)
-    values (${device.id}, ${id}, ${device.organization_id}, 'outbound', ${message.messageType}, ${status}, ${message.text},
-      ${speech !== null}, ${speech?.language}, ${speech?.voice}, ${recording?.mimeType}, ${recording?.durationMs},
-      ${recording?.bytes.length}, ${message.senderUserId}, ${message.senderName}, ${message.commandUuid}, ${now}, ${now},
-      ${message.expiresAt}, ${speech ? now : null}, ${searchText([message.text ?? "", message.senderName])})`;
+  await tx.run(
+    messages.insert({
+      ...recordingColumns(recording),
+      device_id: device.id,
+      id,
+      organization_id: device.organization_id,
+      direction: "outbound",
+      message_type: message.messageType,
+      status,
+      text: message.text,
+      is_tts: speech !== null,
+      language: speech?.language,
+      voice: speech?.voice,
+      sender_user_id: message.senderUserId,
+      sender_name: message.senderName,
+      command_uuid: message.commandUuid,
+      ts: now,
+      created_at: now,
+      delivered_at: null,
+      expires_at: message.expiresAt,
+      speech_due_at: speech ? now : null,
+      search: searchText([message.text ?? "", message.senderName]),
+    }),
+  );
   if (recording) await insertAudio(tx, device, id, recording.bytes);
   return getMessage(tx, device, id);
 }

@@ -1,6 +1,8 @@
 import type { Db, Tx } from "../../db/database.ts";
+import { table } from "../../db/rows.ts";
 import { type Sql, sql } from "../../db/sql.ts";
 import { newUuid } from "../../lib/ids.ts";
+import type { SecretBox } from "../../lib/secret-box.ts";
 import type { Actor } from "../../oauth/actor.ts";
 import { hashSecret, newClientId, newClientSecret } from "../../oauth/client-secrets.ts";
 import { announceIdentityChange } from "../../oauth/identity-changes.ts";
@@ -118,22 +120,49 @@ export interface CreatedIntegration {
   webhookSecret: string | null;
 }
 
+interface IntegrationTable extends ReturnType<typeof columnsFor> {
+  id: string;
+  organization_id: string;
+  client_id: string;
+  status: Integration["status"];
+  webhook_secret: string | null;
+  created_at: Date;
+  updated_at: Date;
+}
+const integrations = table<IntegrationTable>("integrations");
+
+/** The columns that every write of the settings sets. */
+const columnsFor = (settings: IntegrationSettings) => ({
+  name: settings.name,
+  scopes: settings.scopes,
+  webhook_url: settings.webhookUrl,
+  webhook_event_types: settings.webhookEventTypes,
+  webhook_device_filter: settings.webhookDeviceFilter,
+  link_hosts: settings.linkHosts,
+  messaging_enabled: settings.messagingEnabled,
+});
+
 export async function createIntegration(
   tx: Tx,
   organizationId: string,
   settings: IntegrationSettings,
   actor: Actor,
   now: Date,
+  box: SecretBox,
 ): Promise<CreatedIntegration> {
   const clientSecret = newClientSecret();
   const webhookSecret = settings.webhookUrl === null ? null : newWebhookSecret();
-  const integration = await tx.one<Integration>`
-    insert into integrations (id, organization_id, name, client_id, status, scopes, webhook_url, webhook_secret,
-      webhook_event_types, webhook_device_filter, link_hosts, messaging_enabled, created_at, updated_at)
-    values (${newUuid()}, ${organizationId}, ${settings.name}, ${newClientId()}, 'active', ${settings.scopes},
-      ${settings.webhookUrl}, ${webhookSecret}, ${settings.webhookEventTypes}, ${settings.webhookDeviceFilter},
-      ${settings.linkHosts}, ${settings.messagingEnabled}, ${now}, ${now})
-    returning ${integrationColumns}`;
+  const row = integrations.insert({
+    ...columnsFor(settings),
+    id: newUuid(),
+    organization_id: organizationId,
+    client_id: newClientId(),
+    status: "active",
+    webhook_secret: webhookSecret && box.seal(webhookSecret),
+    created_at: now,
+    updated_at: now,
+  });
+  const integration = await tx.one<Integration>(sql`${row} returning ${integrationColumns}`);
   await tx.run`
     insert into integration_secrets (integration_id, secret_hash, created_at)
     values (${integration.id}, ${hashSecret(clientSecret)}, ${now})`;
@@ -151,6 +180,7 @@ export async function updateIntegration(
   changed: Partial<IntegrationSettings>,
   actor: Actor,
   now: Date,
+  box: SecretBox,
 ): Promise<{ integration: Integration; webhookSecret: string | null } | undefined> {
   const before = await lockIntegration(tx, organizationId, integrationId);
   if (!before) return undefined;
@@ -160,13 +190,12 @@ export async function updateIntegration(
   const changes = changesBetween(auditView(before), auditView(wanted));
   if (webhookSecret !== null) changes.webhook_secret = [null, masked];
   if (Object.keys(changes).length === 0) return { integration: before, webhookSecret };
-  const integration = await tx.one<Integration>`
-    update integrations set name = ${wanted.name}, scopes = ${wanted.scopes}, webhook_url = ${wanted.webhookUrl},
-      webhook_secret = ${webhookSecret ?? before.webhookSecret}, webhook_event_types = ${wanted.webhookEventTypes},
-      webhook_device_filter = ${wanted.webhookDeviceFilter}, link_hosts = ${wanted.linkHosts},
-      messaging_enabled = ${wanted.messagingEnabled}, updated_at = ${now}
+  const sealed = webhookSecret === null ? before.webhookSecret : box.seal(webhookSecret);
+  const columns = { ...columnsFor(wanted), webhook_secret: sealed, updated_at: now };
+  const integration = await tx.one<Integration>(sql`
+    update integrations set ${integrations.assign(columns)}
     where organization_id = ${organizationId} and id = ${integrationId}
-    returning ${integrationColumns}`;
+    returning ${integrationColumns}`);
   await recordIntegrationChange(tx, integration, "updated", changes, actor, now);
   return { integration, webhookSecret };
 }

@@ -1,5 +1,6 @@
 import type { Db, Tx } from "../../db/database.ts";
 import { violatedConstraint } from "../../db/failures.ts";
+import { table } from "../../db/rows.ts";
 import { sql } from "../../db/sql.ts";
 import type { Actor } from "../../oauth/actor.ts";
 import { announceIdentityChange } from "../../oauth/identity-changes.ts";
@@ -61,6 +62,24 @@ async function unlessSlugTaken<T>(slug: string, write: Promise<T>): Promise<T> {
   }
 }
 
+interface OrganizationTable extends ReturnType<typeof columnsFor> {
+  id: string;
+  created_at: Date;
+  updated_at: Date;
+}
+const organizations = table<OrganizationTable>("organizations");
+
+/** The columns that every write of the settings sets. */
+const columnsFor = (settings: OrganizationSettings) => ({
+  slug: settings.slug,
+  name: settings.name,
+  timezone: settings.timezone,
+  default_locale: settings.defaultLocale,
+  features: settings.features,
+  per_minute: settings.perMinute,
+  per_hour: settings.perHour,
+});
+
 /** The new organization gets the id that the actor acts in: its first audit entry is its own. */
 export async function createOrganization(
   tx: Tx,
@@ -68,15 +87,13 @@ export async function createOrganization(
   actor: Actor,
   now: Date,
 ): Promise<Organization> {
-  const organization = await unlessSlugTaken(
-    settings.slug,
-    tx.one<Organization>`
-      insert into organizations (id, slug, name, timezone, default_locale, features, per_minute, per_hour, created_at,
-        updated_at)
-      values (${actor.organizationId}, ${settings.slug}, ${settings.name}, ${settings.timezone},
-        ${settings.defaultLocale}, ${settings.features}, ${settings.perMinute}, ${settings.perHour}, ${now}, ${now})
-      returning ${columns}`,
-  );
+  const row = organizations.insert({
+    ...columnsFor(settings),
+    id: actor.organizationId,
+    created_at: now,
+    updated_at: now,
+  });
+  const organization = await unlessSlugTaken(settings.slug, tx.one<Organization>(sql`${row} returning ${columns}`));
   await recordAudit(tx, actor, now, {
     action: "created",
     model: "organization",
@@ -104,12 +121,10 @@ export async function updateOrganization(
   if (Object.keys(changes).length === 0) return before;
   const after = await unlessSlugTaken(
     wanted.slug,
-    tx.one<Organization>`
-      update organizations set slug = ${wanted.slug}, name = ${wanted.name}, timezone = ${wanted.timezone},
-        default_locale = ${wanted.defaultLocale}, features = ${wanted.features}, per_minute = ${wanted.perMinute},
-        per_hour = ${wanted.perHour}, updated_at = ${now}
+    tx.one<Organization>(sql`
+      update organizations set ${organizations.assign({ ...columnsFor(wanted), updated_at: now })}
       where id = ${organizationId}
-      returning ${columns}`,
+      returning ${columns}`),
   );
   await recordAudit(tx, actor, now, {
     action: "updated",

@@ -1,4 +1,5 @@
 import type { Tx } from "../../db/database.ts";
+import type { SecretBox } from "../../lib/secret-box.ts";
 import type { Actor } from "../../oauth/actor.ts";
 import { hashSecret, newClientSecret, secretOverlapMs } from "../../oauth/client-secrets.ts";
 import { masked } from "../audit/audit-store.ts";
@@ -42,6 +43,7 @@ export async function rotateWebhookSecret(
   integrationId: string,
   actor: Actor,
   now: Date,
+  box: SecretBox,
 ): Promise<Rotation | undefined> {
   const integration = await lockIntegration(tx, organizationId, integrationId);
   if (!integration) return undefined;
@@ -49,7 +51,7 @@ export async function rotateWebhookSecret(
   const hadSecret = integration.webhookSecret !== null;
   const previousValidUntil = hadSecret ? new Date(now.getTime() + secretOverlapMs) : null;
   await tx.run`
-    update integrations set webhook_secret = ${secret}, webhook_secret_previous = ${integration.webhookSecret},
+    update integrations set webhook_secret = ${box.seal(secret)}, webhook_secret_previous = ${integration.webhookSecret},
       webhook_secret_previous_until = ${previousValidUntil}, updated_at = ${now}
     where organization_id = ${organizationId} and id = ${integrationId}`;
   const changes = { webhook_secret: [hadSecret ? masked : null, masked] as [unknown, unknown] };

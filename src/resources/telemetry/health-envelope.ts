@@ -1,5 +1,5 @@
+import type { MetricKey } from "../../codecs/metric-keys.ts";
 import type { IsoTime } from "../../lib/iso-time.ts";
-import type { MetricKey } from "../catalog/capability.ts";
 import { inRange, metrics } from "./metric-catalog.ts";
 
 const keys = Object.keys(metrics) as MetricKey[];

@@ -1,4 +1,4 @@
-import type { MetricKey } from "../catalog/capability.ts";
+import type { MetricKey } from "../../codecs/metric-keys.ts";
 import { inRange, isMetricKey } from "./metric-catalog.ts";
 
 export interface Reading {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { METRIC_KEYS } from "../catalog/capability.ts";
+import { metricKeys } from "../../codecs/metric-keys.ts";
 import { loadCatalog } from "../catalog/catalog.ts";
 import { inRange, metrics } from "./metric-catalog.ts";
 
 describe("the metrics", () => {
   it("are those of the catalog, with its units and ranges", () => {
     const catalog = loadCatalog();
-    const shown = METRIC_KEYS.map((key) => {
+    const shown = metricKeys.map((key) => {
       const capability = catalog.findCapability(key);
       if (capability?.kind !== "telemetry") throw new Error(`${key} is no telemetry capability`);
       const { unit, min, max, loinc } = capability;

@@ -1,4 +1,4 @@
-import type { MetricKey } from "../catalog/capability.ts";
+import type { MetricKey } from "../../codecs/metric-keys.ts";
 
 export interface Metric {
   readonly unit: string;

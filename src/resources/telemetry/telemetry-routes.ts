@@ -1,9 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { type LoadContext, ok, type Route, route } from "../../http/route.ts";
-import { cursorPageOf, FreeObject, Nullable, refTo, Timestamp, Uuid } from "../../http/schemas.ts";
+import { metricKeys } from "../../codecs/metric-keys.ts";
+import { collection } from "../../http/collection.ts";
+import { ok, type Route } from "../../http/route.ts";
+import { FreeObject, Nullable, refTo, Timestamp, Uuid } from "../../http/schemas.ts";
 import { notFound } from "../../lib/errors.ts";
-import { METRIC_KEYS } from "../catalog/capability.ts";
-import { type DeviceRow, getVisibleDevice } from "../devices/device-store.ts";
+import { getVisibleDevice } from "../devices/device-store.ts";
 import { latestReadings, type Readings } from "./latest-readings.ts";
 import { listTelemetry, newestTelemetry, type TelemetryRow, telemetryList } from "./telemetry-store.ts";
 
@@ -23,7 +24,7 @@ const TelemetryReading = Type.Object({ value: Type.Number(), ts: Timestamp }, { 
 const TelemetryLatest = Type.Object(
   {
     data: Type.Unsafe<Readings>(
-      Type.Object(Object.fromEntries(METRIC_KEYS.map((key) => [key, Type.Optional(refTo(TelemetryReading))]))),
+      Type.Object(Object.fromEntries(metricKeys.map((key) => [key, Type.Optional(refTo(TelemetryReading))]))),
     ),
   },
   { $id: "TelemetryLatest" },
@@ -36,38 +37,28 @@ const toTelemetry = (row: TelemetryRow): Static<typeof Telemetry> => ({
   received_at: row.received_at.toISOString(),
 });
 
-const reads = {
-  method: "GET",
+const telemetry = collection({
+  path: "/api/v1/devices/:device_uid/telemetry/",
+  operations: "devices_telemetry",
   tag: "Telemetry",
+  reads: { partners: ["telemetry:read"], people: "VIEWER" },
   params: { device_uid: "imei" },
-  partners: ["telemetry:read"],
-  people: "VIEWER",
-} as const;
-
-type AnyLoad = Pick<LoadContext<Record<never, never>, Record<never, never>>, "db" | "principal" | "params">;
-const loadDevice = ({ db, principal, params }: AnyLoad): Promise<DeviceRow> =>
-  getVisibleDevice(db, principal, params.device_uid ?? "");
+  loadParent: ({ db, principal, params }) => getVisibleDevice(db, principal, params.device_uid ?? ""),
+});
 
 export const telemetryRoutes = (): Route[] => [
-  route({
-    ...reads,
-    path: "/api/v1/devices/:device_uid/telemetry/",
-    operationId: "devices_telemetry_list",
+  telemetry.list({
     summary: "Telemetry of a device, newest first",
     list: telemetryList,
-    responses: { 200: refTo(cursorPageOf(Telemetry)) },
-    load: loadDevice,
-    handle: async ({ db, object, list, page }) => page(await listTelemetry(db, object, list()), toTelemetry),
+    item: Telemetry,
+    rows: ({ db, object, list }) => listTelemetry(db, object, list()),
+    toItem: toTelemetry,
   }),
-  route({
-    ...reads,
-    path: "/api/v1/devices/:device_uid/telemetry/latest/",
-    operationId: "devices_telemetry_latest_retrieve",
+  telemetry.get("latest/", {
     summary: "Last value of each metric",
     description:
       "The 50 newest rows merged, the newest value of each key. Only the keys of `last_status` with a possible value; null is left out, zero is kept.",
     responses: { 200: refTo(TelemetryLatest) },
-    load: loadDevice,
     handle: async ({ db, object }) => {
       const rows = await newestTelemetry(db, object);
       if (rows.length === 0) throw notFound("No telemetry data for this device.");

@@ -1,3 +1,4 @@
+import { metricKeys } from "../../codecs/metric-keys.ts";
 import type { Db } from "../../db/database.ts";
 import { type Sql, sql } from "../../db/sql.ts";
 import { type ListPage, sqlPage } from "../../http/list-results.ts";
@@ -5,7 +6,6 @@ import { defineList, type ListQuery } from "../../http/lists.ts";
 import type { Principal } from "../../http/principal.ts";
 import { choiceParam, imeiParam, type QueryParam, QueryValueError } from "../../http/query-params.ts";
 import { foldForSearch } from "../../lib/search-text.ts";
-import { METRIC_KEYS } from "../catalog/capability.ts";
 import { parseLabel, type ThresholdScope, thresholdScopes } from "./threshold-labels.ts";
 import { type ThresholdRow, thresholdColumns, thresholdTables } from "./threshold-record.ts";
 import { visibleThresholds } from "./threshold-store.ts";
@@ -27,7 +27,7 @@ export const thresholdList = defineList({
   searches: "metric_key",
   filters: {
     device_uid: imeiParam("Rows of scope Device for the device with this IMEI."),
-    metric_key: choiceParam("The metric.", METRIC_KEYS),
+    metric_key: choiceParam("The metric.", metricKeys),
     scope: scopeParam,
   },
 });
@@ -52,7 +52,7 @@ function conditions(principal: Principal, { filters, search }: ThresholdQuery): 
   if (search !== undefined) {
     // The ten keys are looked through here: the database then has an index for what they are.
     const wanted = foldForSearch(search);
-    where.push(sql`t.metric_key = any(${METRIC_KEYS.filter((key) => key.includes(wanted))}::text[])`);
+    where.push(sql`t.metric_key = any(${metricKeys.filter((key) => key.includes(wanted))}::text[])`);
   }
   return where;
 }

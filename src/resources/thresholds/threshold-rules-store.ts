@@ -1,6 +1,6 @@
+import type { MetricKey } from "../../codecs/metric-keys.ts";
 import type { Db } from "../../db/database.ts";
 import { type Sql, sql } from "../../db/sql.ts";
-import type { MetricKey } from "../catalog/capability.ts";
 import type { OverrideMode, ThresholdScope, ThresholdSeverity } from "./threshold-labels.ts";
 
 /** A threshold as the rules see it: active. */

@@ -1,11 +1,13 @@
 import type { Tx } from "../../db/database.ts";
 import { sql } from "../../db/sql.ts";
+import { pick } from "../../lib/pick.ts";
+import { isSameJson } from "../../lib/same-json.ts";
 import type { Actor } from "../../oauth/actor.ts";
-import { type MemberRole, roleLabel, roleNumbers } from "../../oauth/roles.ts";
+import { type MemberRole, roleNumbers } from "../../oauth/roles.ts";
 import { closeAssignmentsOfUser } from "../assignments/assignment-store.ts";
 import { changesBetween, recordAudit } from "../audit/audit-store.ts";
 import { touchRules } from "../rule-versions/rule-version.ts";
-import { auditViewOfMember, searchOfMember } from "./member-store.ts";
+import { auditViewOfMember, memberships, profileColumns } from "./member-store.ts";
 import { type UserRow, userColumns, userTables } from "./user-record.ts";
 
 export interface LockedMember {
@@ -46,22 +48,18 @@ export async function updateMember(
   actor: Actor,
   now: Date,
 ): Promise<UserRow> {
-  const wanted = {
+  const columns = profileColumns({
     email: before.email,
     firstName: change.firstName ?? before.first_name,
     lastName: change.lastName ?? before.last_name,
     phoneNumber: change.phoneNumber ?? before.phone_number,
-  };
-  const isSame =
-    wanted.firstName === before.first_name &&
-    wanted.lastName === before.last_name &&
-    wanted.phoneNumber === before.phone_number &&
-    change.role === roleLabel(before.role);
+    role: change.role,
+  });
+  const { search: _, ...profile } = columns;
+  const isSame = isSameJson(profile, pick(before, ["role", "first_name", "last_name", "phone_number"]));
   if (isSame) return before;
   const after = await tx.one<UserRow>(sql`
-    update memberships m set first_name = ${wanted.firstName}, last_name = ${wanted.lastName},
-      phone_number = ${wanted.phoneNumber}, role = ${roleNumbers[change.role]}, search = ${searchOfMember(wanted)},
-      updated_at = ${now}
+    update memberships m set ${memberships.assign({ ...columns, updated_at: now })}
     where m.organization_id = ${organizationId} and m.user_id = ${before.id}
     returning ${userColumns}`);
   await recordAudit(tx, actor, now, {

@@ -1,4 +1,5 @@
 import type { Tx } from "../../db/database.ts";
+import { table } from "../../db/rows.ts";
 import { sql } from "../../db/sql.ts";
 import { newUuid } from "../../lib/ids.ts";
 import { searchText } from "../../lib/search-text.ts";
@@ -25,9 +26,6 @@ export interface EnsuredMember {
   user: UserRow;
   passwordStored: boolean;
 }
-
-export const searchOfMember = (profile: Omit<MemberProfile, "role">): string =>
-  searchText([profile.email, profile.firstName, profile.lastName, profile.phoneNumber]);
 
 /** A member as the audit log compares it. */
 export const auditViewOfMember = (row: UserRow): Record<string, unknown> => ({
@@ -84,19 +82,52 @@ export async function ensureMember(
   return { kind, userExisted, user, passwordStored };
 }
 
+interface MembershipTable {
+  id: string;
+  organization_id: string;
+  user_id: string;
+  email: string;
+  role: number;
+  first_name: string;
+  last_name: string;
+  phone_number: string;
+  search: string;
+  joined_at: Date;
+  closed_at: Date | null;
+  created_at: Date;
+  updated_at: Date;
+}
+export const memberships = table<MembershipTable>("memberships", "m");
+
+/** The columns that every write of a profile sets. */
+export const profileColumns = (profile: MemberProfile) => ({
+  role: roleNumbers[profile.role],
+  first_name: profile.firstName,
+  last_name: profile.lastName,
+  phone_number: profile.phoneNumber,
+  search: searchText([profile.email, profile.firstName, profile.lastName, profile.phoneNumber]),
+});
+
 const insertMembership = (
   tx: Tx,
   organizationId: string,
   userId: string,
   profile: MemberProfile,
   now: Date,
-): Promise<UserRow> =>
-  tx.one<UserRow>(sql`
-    insert into memberships as m (id, organization_id, user_id, email, role, first_name, last_name, phone_number, search,
-      joined_at, created_at, updated_at)
-    values (${newUuid()}, ${organizationId}, ${userId}, ${profile.email}, ${roleNumbers[profile.role]},
-      ${profile.firstName}, ${profile.lastName}, ${profile.phoneNumber}, ${searchOfMember(profile)}, ${now}, ${now}, ${now})
-    returning ${userColumns}`);
+): Promise<UserRow> => {
+  const row = memberships.insert({
+    ...profileColumns(profile),
+    id: newUuid(),
+    organization_id: organizationId,
+    user_id: userId,
+    email: profile.email,
+    joined_at: now,
+    closed_at: null,
+    created_at: now,
+    updated_at: now,
+  });
+  return tx.one<UserRow>(sql`${row} returning ${userColumns}`);
+};
 
 /** The same membership goes on, with a new beginning: `joined_at` moves, `created_at` stays. */
 const reopenMembership = (
@@ -107,9 +138,8 @@ const reopenMembership = (
   now: Date,
 ): Promise<UserRow> =>
   tx.one<UserRow>(sql`
-    update memberships m set closed_at = null, joined_at = ${now}, role = ${roleNumbers[profile.role]},
-      first_name = ${profile.firstName}, last_name = ${profile.lastName}, phone_number = ${profile.phoneNumber},
-      search = ${searchOfMember(profile)}, updated_at = ${now}
+    update memberships m
+    set ${memberships.assign({ ...profileColumns(profile), closed_at: null, joined_at: now, updated_at: now })}
     where m.organization_id = ${organizationId} and m.user_id = ${userId}
     returning ${userColumns}`);
 

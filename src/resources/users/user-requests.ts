@@ -1,35 +1,28 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { patched } from "../../http/schemas.ts";
 import { messageKeyword } from "../../http/validation.ts";
 
-const name = { maxLength: 100 };
-const phoneNumber = { maxLength: 32 };
-const role = { description: "VIEWER or USER, in any case.", examples: ["USER"] };
-/** Refused by its presence, whatever its value: only the person sets it. */
-const password = Type.Optional(Type.Never({ [messageKeyword]: "A password cannot be set through this API." }));
+const changeable = {
+  first_name: Type.Optional(Type.String({ maxLength: 100, default: "" })),
+  last_name: Type.Optional(Type.String({ maxLength: 100, default: "" })),
+  phone_number: Type.Optional(Type.String({ maxLength: 32, default: "" })),
+  role: Type.Optional(
+    Type.String({ description: "VIEWER or USER, in any case.", examples: ["USER"], default: "USER" }),
+  ),
+  /** Refused by its presence, whatever its value: only the person sets it. */
+  password: Type.Optional(Type.Never({ [messageKeyword]: "A password cannot be set through this API." })),
+};
 
 export const UserRequest = Type.Object(
   {
     email: Type.String({ format: "email", description: "Compared without case and kept in lower case." }),
-    first_name: Type.Optional(Type.String({ ...name, default: "" })),
-    last_name: Type.Optional(Type.String({ ...name, default: "" })),
-    phone_number: Type.Optional(Type.String({ ...phoneNumber, default: "" })),
-    role: Type.Optional(Type.String({ ...role, default: "USER" })),
-    password,
+    ...changeable,
   },
   { $id: "UserRequest" },
 );
 export type UserRequest = Static<typeof UserRequest>;
 
-export const PatchedUserRequest = Type.Object(
-  {
-    first_name: Type.Optional(Type.String(name)),
-    last_name: Type.Optional(Type.String(name)),
-    phone_number: Type.Optional(Type.String(phoneNumber)),
-    role: Type.Optional(Type.String(role)),
-    password,
-  },
-  { $id: "PatchedUserRequest" },
-);
+export const PatchedUserRequest = patched("PatchedUserRequest", changeable);
 export type PatchedUserRequest = Static<typeof PatchedUserRequest>;
 
 /** Fields of the record that no call writes; what the service derives or moves by itself is not among them. */

@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
-import { answer, created, type LoadContext, noContent, ok, type Route, route } from "../../http/route.ts";
-import { pageOf, refTo } from "../../http/schemas.ts";
+import { collection, type ObjectContext } from "../../http/collection.ts";
+import { answer, created, ok, type Route } from "../../http/route.ts";
+import { refTo } from "../../http/schemas.ts";
 import { inviteRateLimited, notFound } from "../../lib/errors.ts";
 import { fullNameOf } from "../../oauth/person-store.ts";
 import { isAtLeast } from "../../oauth/roles.ts";
@@ -25,13 +26,11 @@ const InviteAnswer = Type.Object(
   { $id: "UserInvite" },
 );
 
-type Load = LoadContext<Record<never, never>, Record<never, never>>;
-
 /** Set for people who may see only themselves. */
-const onlyVisibleUser = ({ principal }: Pick<Load, "principal">): string | undefined =>
+const onlyVisibleUser = ({ principal }: Pick<ObjectContext, "principal">): string | undefined =>
   principal.kind === "person" && !isAtLeast(principal.person.role, "ADMIN") ? principal.id : undefined;
 
-async function loadUser(context: Load): Promise<UserRow> {
+async function loadUser(context: ObjectContext): Promise<UserRow> {
   const id = context.params.id as string;
   const only = onlyVisibleUser(context);
   const user = only === undefined || only === id ? await findUser(context.db, context.organizationId, id) : undefined;
@@ -40,48 +39,45 @@ async function loadUser(context: Load): Promise<UserRow> {
 }
 
 /** A closed member can be read, but nothing can be done with it. */
-async function loadOpenUser(context: Load): Promise<UserRow> {
+async function loadOpenUser(context: ObjectContext): Promise<UserRow> {
   const user = await loadUser(context);
   if (user.closed_at !== null) throw notFound();
   return user;
 }
 
-const writerOf = ({ organizationId, principal, actor, now }: Load): UserWriter => ({
+const writerOf = ({ organizationId, principal, actor, now }: ObjectContext): UserWriter => ({
   organizationId,
   giver: giverOf(principal),
   actor,
   now,
 });
 
-const base = { tag: "Users" } as const;
-const one = { ...base, path: "/api/v1/auth/users/:id/", params: { id: "uuid" } } as const;
+const users = collection({
+  path: "/api/v1/auth/users/",
+  operations: "auth_users",
+  tag: "Users",
+  reads: { partners: ["users:read"], people: "VIEWER" },
+  writes: { partners: ["users:write"], people: "ADMIN" },
+  params: { id: "uuid" },
+  key: "id",
+  load: loadOpenUser,
+});
 
 export const userRoutes = (): Route[] => [
-  route({
-    ...base,
-    method: "GET",
-    path: "/api/v1/auth/users/",
-    operationId: "auth_users_list",
+  users.list({
     summary: "The members of the organization",
-    partners: ["users:read"],
-    people: "VIEWER",
     list: userList,
-    responses: { 200: refTo(pageOf(User)) },
-    handle: async ({ db, organizationId, principal, list, page }) =>
-      page(await listUsers(db, organizationId, list(), onlyVisibleUser({ principal })), toUser),
+    item: User,
+    rows: ({ db, organizationId, principal, list }) =>
+      listUsers(db, organizationId, list(), onlyVisibleUser({ principal })),
+    toItem: toUser,
   }),
-  route({
-    ...base,
-    method: "POST",
-    path: "/api/v1/auth/users/",
-    operationId: "auth_users_create",
+  users.post("", {
     summary: "Add a member",
     description:
       "Idempotent on `email`: 201 for a new membership, 200 for one that is open (unchanged) or was closed (opened again). The names and the phone number in the answer echo the request.",
-    partners: ["users:write"],
-    people: "ADMIN",
     isIdempotent: true,
-    body: refTo(UserRequest),
+    body: UserRequest,
     responses: { 201: refTo(CreatedUser), 200: refTo(User) },
     handle: async (context) => {
       const { kind, user } = await context.transaction((tx) => createUser(tx, writerOf(context), context.body));
@@ -93,59 +89,32 @@ export const userRoutes = (): Route[] => [
       return created(kind === "attached" ? { ...record, merged: true } : record, location);
     },
   }),
-  route({
-    ...one,
-    method: "GET",
-    operationId: "auth_users_retrieve",
+  users.retrieve({
     summary: "One member, open or closed",
-    partners: ["users:read"],
-    people: "VIEWER",
-    responses: { 200: refTo(UserDetail) },
+    item: UserDetail,
     load: loadUser,
     handle: async ({ db, organizationId, object }) =>
-      ok(toUserDetail(object, await countDevicesOfUser(db, organizationId, object.id))),
+      toUserDetail(object, await countDevicesOfUser(db, organizationId, object.id)),
   }),
-  route({
-    ...one,
-    method: "PATCH",
-    operationId: "auth_users_partial_update",
+  users.partialUpdate({
     summary: "Change the profile or the role of a member",
-    partners: ["users:write"],
-    people: "ADMIN",
-    body: refTo(PatchedUserRequest),
-    responses: { 200: refTo(User) },
+    body: PatchedUserRequest,
+    item: User,
     errors: [409],
-    load: loadOpenUser,
     handle: async (context) =>
-      ok(toUser(await context.transaction((tx) => patchUser(tx, writerOf(context), context.object.id, context.body)))),
+      toUser(await context.transaction((tx) => patchUser(tx, writerOf(context), context.object.id, context.body))),
   }),
-  route({
-    ...one,
-    method: "DELETE",
-    operationId: "auth_users_destroy",
+  users.destroy({
     summary: "Close the membership",
     description: "Closes the active assignments of the member too. The person and their other memberships stay.",
-    partners: ["users:write"],
-    people: "ADMIN",
-    responses: { 204: null },
     errors: [409],
-    load: loadOpenUser,
-    handle: async (context) => {
-      await context.transaction((tx) => removeUser(tx, writerOf(context), context.object.id));
-      return noContent();
-    },
+    handle: (context) => context.transaction((tx) => removeUser(tx, writerOf(context), context.object.id)),
   }),
-  route({
-    ...one,
-    method: "POST",
-    path: "/api/v1/auth/users/:id/invite/",
-    operationId: "auth_users_invite_create",
+  users.post(":id/invite/", {
     summary: "Send the portal activation e-mail",
     description: "At most once per hour and member; then 429 `invite_rate_limited`.",
     partners: ["users:invite"],
-    people: "ADMIN",
     responses: { 202: refTo(InviteAnswer), 200: refTo(InviteAnswer) },
-    load: loadOpenUser,
     handle: async ({ principal, object, transaction, actor, now, link }) => {
       if (object.portal_active) {
         return answer(200, { detail: "User is already active.", queued: false, already_active: true });

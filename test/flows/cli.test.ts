@@ -1,8 +1,7 @@
-import { spawn } from "node:child_process";
 import { createServer } from "node:net";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { binary, type CommandLine, openCommandLine } from "../support/command-line.ts";
+import { type CommandLine, openCommandLine } from "../support/command-line.ts";
 
 let cli: CommandLine;
 
@@ -230,34 +229,3 @@ test("examines the machine and the settings", async () => {
     taken.close();
   }
 });
-
-test.each(["SIGTERM", "SIGINT"] as const)(
-  "prints the ready line when the service runs, and stops at %s",
-  async (signal) => {
-    const ports = ["--port", "0", "--gateway-port", "0", "--ops-port", "0"];
-    const child = spawn(process.execPath, [binary, "start", ...ports, "--json"], {
-      env: cli.env,
-      stdio: ["ignore", "pipe", "ignore"],
-    });
-    const exited = new Promise<number | null>((resolve) => child.on("close", resolve));
-    let stdout = "";
-    const ready = new Promise<void>((resolve, reject) => {
-      child.stdout.on("data", (chunk) => {
-        stdout += chunk;
-        if (stdout.includes("\n")) resolve();
-      });
-      exited.then((code) => reject(new Error(`stopped with code ${code} before it was ready`)));
-    });
-    try {
-      await ready;
-      expect(JSON.parse(stdout)).toMatchObject({
-        ready: true,
-        http: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
-      });
-      child.kill(signal);
-      expect(await exited).toBe(0);
-    } finally {
-      child.kill("SIGKILL");
-    }
-  },
-);

@@ -65,10 +65,11 @@ describe.skipIf(!browserPath)(
       await page.close();
     });
 
-    it("ReDoc shows the whole reference", async () => {
-      const { page, problems } = await open("/api/schema/redoc/");
+    it("ReDoc shows the whole reference, with no request leaving the host", async () => {
+      const { page, outside, problems } = await open("/api/schema/redoc/");
       await page.getByRole("heading", { name: "Vigil partner API" }).first().waitFor();
       await page.getByRole("heading", { name: "Device protocols" }).waitFor();
+      expect(outside).toEqual([]);
       expect(problems).toEqual([]);
       if (process.env.VIGIL_SCREENSHOTS) await page.screenshot({ path: `${process.env.VIGIL_SCREENSHOTS}/redoc.png` });
       await page.close();

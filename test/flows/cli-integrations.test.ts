@@ -139,10 +139,11 @@ test("rotates the webhook secret", async () => {
     [created.id],
   );
   expect(rows[0]).toEqual({
-    webhook_secret: second.webhook_secret,
-    webhook_secret_previous: first.webhook_secret,
+    webhook_secret: expect.stringMatching(/^sealed1\./),
+    webhook_secret_previous: expect.stringMatching(/^sealed1\./),
     webhook_secret_previous_until: new Date(second.previous_valid_until ?? 0),
   });
+  expect(second.webhook_secret).not.toBe(first.webhook_secret);
 });
 
 test("ends the tokens of a disabled integration and forgets a deleted one", async () => {

@@ -1,0 +1,143 @@
+import { Type } from "@sinclair/typebox";
+import type { Database, Db } from "../db/database.ts";
+import { noContent, ok, type Route, route } from "../http/route.ts";
+import { throttled, validationError } from "../lib/errors.ts";
+import type { SecretBox } from "../lib/secret-box.ts";
+import { forgiveFailure, recordFailure } from "../oauth/failed-attempts.ts";
+import { findPasswordHash, storePassword } from "../oauth/password-store.ts";
+import type { PasswordWork } from "../oauth/password-work.ts";
+import { isAcceptablePassword, longestPassword, shortestPassword } from "../oauth/passwords.ts";
+import {
+  beginSecondFactor,
+  checkSecondFactor,
+  confirmSecondFactor,
+  findFactorState,
+  removeSecondFactor,
+} from "../oauth/second-factor-store.ts";
+import { forPeople, personOf } from "./account-routes.ts";
+import { auditPassword, auditSecondFactor } from "./sign-in-audit.ts";
+
+export interface CredentialOptions {
+  db: Database;
+  passwords: PasswordWork;
+  secrets: SecretBox;
+}
+
+const Password = Type.String({ minLength: 1, maxLength: longestPassword });
+/** A session that somebody left open lets its finder try the password; not often. */
+const wrongPasswords = { kind: "own_password", failures: 10, windowSeconds: 900 } as const;
+
+export const passwordTooShort = `Ensure this field has at least ${shortestPassword} characters.`;
+
+/** Password and second factor of the person who calls. */
+export function credentialRoutes({ db: database, passwords, secrets }: CredentialOptions): Route[] {
+  async function checkOwnPassword(db: Db, userId: string, field: string, password: string, now: Date): Promise<void> {
+    const wait = await recordFailure(db, wrongPasswords, userId, now);
+    if (wait > 0) throw throttled(wait);
+    const hash = await findPasswordHash(db, userId);
+    if (hash === null || !(await passwords.verify(hash, password))) {
+      throw validationError({ [field]: ["The password is wrong."] });
+    }
+    await forgiveFailure(db, wrongPasswords, userId);
+  }
+
+  return [
+    route({
+      ...forPeople,
+      method: "POST",
+      path: "/console/api/password/",
+      operationId: "console_password_change",
+      summary: "Change the own password",
+      people: "VIEWER",
+      body: Type.Object({ current_password: Password, new_password: Password }),
+      responses: { 204: null },
+      async handle({ principal, body, now, requestId, actor }) {
+        const { id, browserSessionId, organization } = personOf(principal);
+        await checkOwnPassword(database, id, "current_password", body.current_password, now);
+        if (!isAcceptablePassword(body.new_password)) throw validationError({ new_password: [passwordTooShort] });
+        const hash = await passwords.hash(body.new_password);
+        const origin = { correlationId: requestId, remoteAddr: actor.remoteAddr };
+        await database.transaction(async (tx) => {
+          await storePassword(tx, id, hash, browserSessionId, now);
+          await auditPassword(tx, { userId: id, organizationId: organization.id }, origin, now);
+        });
+        return noContent();
+      },
+    }),
+    route({
+      ...forPeople,
+      method: "GET",
+      path: "/console/api/second-factor/",
+      operationId: "console_second_factor",
+      summary: "Whether a second factor is asked for",
+      people: "VIEWER",
+      responses: { 200: Type.Any() },
+      handle: async ({ principal, db }) => ok(await findFactorState(db, personOf(principal).id)),
+    }),
+    route({
+      ...forPeople,
+      method: "POST",
+      path: "/console/api/second-factor/",
+      operationId: "console_second_factor_begin",
+      summary: "Begin to set up a second factor",
+      people: "VIEWER",
+      body: Type.Object({ password: Password }),
+      responses: { 200: Type.Any() },
+      async handle({ principal, body, now }) {
+        const { id, person } = personOf(principal);
+        await checkOwnPassword(database, id, "password", body.password, now);
+        const begun = await beginSecondFactor({ db: database, secrets }, { id, email: person.email }, now);
+        if (!begun) throw validationError({ non_field_errors: ["A second factor is in use already."] });
+        return ok(begun);
+      },
+    }),
+    route({
+      ...forPeople,
+      method: "POST",
+      path: "/console/api/second-factor/confirm/",
+      operationId: "console_second_factor_confirm",
+      summary: "Confirm the second factor with a first code",
+      people: "VIEWER",
+      body: Type.Object({ otp: Type.String({ minLength: 1, maxLength: 40 }) }),
+      responses: { 200: Type.Any() },
+      async handle({ principal, body, now, requestId, actor, transaction }) {
+        const { id, organization } = personOf(principal);
+        const wait = await recordFailure(database, wrongPasswords, id, now);
+        if (wait > 0) throw throttled(wait);
+        const origin = { correlationId: requestId, remoteAddr: actor.remoteAddr };
+        const codes = await transaction(async (tx) => {
+          const made = await confirmSecondFactor(tx, secrets, id, body.otp, now);
+          const membership = { userId: id, organizationId: organization.id };
+          if (made) await auditSecondFactor(tx, membership, true, origin, now);
+          return made;
+        });
+        if (!codes) throw validationError({ otp: ["The code is wrong."] });
+        await forgiveFailure(database, wrongPasswords, id);
+        return ok({ recovery_codes: codes });
+      },
+    }),
+    route({
+      ...forPeople,
+      method: "POST",
+      path: "/console/api/second-factor/disable/",
+      operationId: "console_second_factor_disable",
+      summary: "Stop asking for a second factor",
+      people: "VIEWER",
+      body: Type.Object({ password: Password, otp: Type.String({ minLength: 1, maxLength: 40 }) }),
+      responses: { 204: null },
+      async handle({ principal, body, now, requestId, actor, transaction }) {
+        const { id, organization } = personOf(principal);
+        await checkOwnPassword(database, id, "password", body.password, now);
+        if ((await checkSecondFactor({ db: database, secrets }, id, body.otp, now)) !== "ok") {
+          throw validationError({ otp: ["The code is wrong."] });
+        }
+        const origin = { correlationId: requestId, remoteAddr: actor.remoteAddr };
+        await transaction(async (tx) => {
+          await removeSecondFactor(tx, id);
+          await auditSecondFactor(tx, { userId: id, organizationId: organization.id }, false, origin, now);
+        });
+        return noContent();
+      },
+    }),
+  ];
+}

@@ -1,0 +1,60 @@
+import { readFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { buildApp, routeTable } from "../app.ts";
+import { RateLimiter } from "../http/rate-limit.ts";
+import { randomToken } from "../lib/ids.ts";
+import { makeDecoyHash } from "../oauth/login.ts";
+import { PasswordWork } from "../oauth/password-work.ts";
+import { loadSessionKey } from "../oauth/session-tokens.ts";
+import { TokenCache } from "../oauth/token-cache.ts";
+import type { ServiceParts } from "./service-parts.ts";
+
+export interface ApiRole {
+  /** Takes calls; to be called when the listener runs. Returns the address. */
+  listen(): Promise<string>;
+}
+
+/** The HTTP API. Tokens and quotas are heard of by notification, so they are opened before the listener starts. */
+export function openApiRole({ config, lifecycle, ...parts }: ServiceParts): ApiRole {
+  const { db, clock, log, metrics, listener, catalog, secrets, voice } = parts;
+  const tokens = new TokenCache(db, listener, clock);
+  const rateLimiter = new RateLimiter({ db, clock, listener, log });
+  lifecycle.add("rate limiter", () => rateLimiter.close());
+
+  return {
+    listen: async () => {
+      let address = "";
+      const { commandAckTimeoutSeconds, commandTtlSeconds, retentionDays, tokenTtlSeconds, trustProxy } = config;
+      const app = buildApp({
+        routes: routeTable({ catalog, voice, commandAckTimeoutSeconds, commandTtlSeconds, retentionDays }),
+        db,
+        clock,
+        log,
+        metrics,
+        tokens,
+        rateLimiter,
+        sessionKey: await loadSessionKey(db, secrets, clock.now()),
+        secrets,
+        passwords: new PasswordWork(),
+        decoyHash: await makeDecoyHash(randomToken(24)),
+        baseUrl: () => config.baseUrl ?? address,
+        version: packageVersion(),
+        tokenTtlSeconds,
+        trustProxy,
+      });
+      lifecycle.add("http server", () => app.close());
+      await app.listen({ host: config.host, port: config.port });
+      address = addressOf(config.host, app.server.address() as AddressInfo);
+      return address;
+    },
+  };
+}
+
+function addressOf(host: string, { port }: AddressInfo): string {
+  const shown = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
+  return `http://${shown.includes(":") ? `[${shown}]` : shown}:${port}`;
+}
+
+const packageVersion = (): string =>
+  (JSON.parse(readFileSync(join(import.meta.dirname, "../../package.json"), "utf8")) as { version: string }).version;

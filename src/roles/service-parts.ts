@@ -1,0 +1,30 @@
+import type { VoiceService } from "../audio/voice-service.ts";
+import type { Config } from "../config.ts";
+import type { Database } from "../db/database.ts";
+import type { Listener } from "../db/listener.ts";
+import type { RuleBook } from "../ingest/rules/rule-book.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Lifecycle } from "../lib/lifecycle.ts";
+import type { Logger } from "../lib/logger.ts";
+import type { Metrics } from "../lib/metrics.ts";
+import type { SecretBox } from "../lib/secret-box.ts";
+import type { Catalog } from "../resources/catalog/catalog.ts";
+import type { CarrierName } from "../resources/locations/carrier.ts";
+
+/** What the roles of one process share. A role adds what it opens to the lifecycle. */
+export interface ServiceParts {
+  config: Config;
+  lifecycle: Lifecycle;
+  db: Database;
+  clock: Clock;
+  log: Logger;
+  metrics: Metrics;
+  /** Starts when every role is open: each names its channels before. */
+  listener: Listener;
+  catalog: Catalog;
+  carrierName: CarrierName;
+  /** Seals and opens secrets that are kept in the database. */
+  secrets: SecretBox;
+  rules: RuleBook;
+  voice: VoiceService;
+}

@@ -1,0 +1,38 @@
+import { join } from "node:path";
+import { fencesOfLocated } from "../ingest/rules/located-rules.ts";
+import { startRuleWorker } from "../ingest/rules/rule-worker.ts";
+import { startMailSender } from "../mail/mail-sender.ts";
+import { startWebhookPush } from "../outbound/webhook-push.ts";
+import { makeOutcomeMetrics } from "../outbox/outcome-metrics.ts";
+import { tellLocated } from "../places/located-update.ts";
+import { startPlaceWorker } from "../places/place-worker.ts";
+import { startSpeechWorker } from "../resources/messages/speech-worker.ts";
+import { observeDeviceWork } from "./device-work-gauges.ts";
+import { startPeriodicWork } from "./periodic-work.ts";
+import type { ServiceParts } from "./service-parts.ts";
+import { webhookOptions } from "./webhook-options.ts";
+
+/** What nobody waits for: speech, timers of rules, mails, webhooks, look-ups of places and the housekeeping. */
+export function openWorkerRole(parts: ServiceParts): void {
+  const { config, lifecycle, db, clock, log, metrics, listener, catalog, carrierName, rules, secrets, voice } = parts;
+  const shared = { db, clock, log, listener, metrics };
+  const outcomes = makeOutcomeMetrics(metrics);
+  if (voice.speaks) {
+    const speech = startSpeechWorker({ db, clock, log, listener, catalog, voice, outcomes });
+    lifecycle.add("speech worker", () => speech.close());
+  }
+  for (const stop of startPeriodicWork(db, clock, log, config, catalog, outcomes)) lifecycle.add("periodic work", stop);
+  lifecycle.add("open work", observeDeviceWork(db, metrics, log, 15_000));
+  const timers = startRuleWorker({ ...shared, rules });
+  lifecycle.add("rule timers", () => timers.close());
+  const { smtpUrl, mailFrom: from } = config;
+  const mails = startMailSender({ ...shared, smtpUrl, from, folder: join(config.dataDir, "mail") });
+  lifecycle.add("mail sender", () => mails.close());
+  const push = startWebhookPush({ ...shared, secrets, ...webhookOptions(config) });
+  lifecycle.add("webhook push", () => push.close());
+  const { geolocateUrl, geocoderUrl } = config;
+  if (geolocateUrl === undefined && geocoderUrl === undefined) return;
+  const onLocated = fencesOfLocated(rules, clock, tellLocated(clock));
+  const places = startPlaceWorker({ ...shared, carrierName, geolocateUrl, geocoderUrl, onLocated });
+  lifecycle.add("place worker", () => places.close());
+}
