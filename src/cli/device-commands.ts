@@ -2,7 +2,7 @@ import { isImei } from "../lib/ids.ts";
 import type { ParamsSchema } from "../resources/catalog/capability.ts";
 import { type Catalog, loadCatalog } from "../resources/catalog/catalog.ts";
 import { toCapability } from "../resources/catalog/catalog-schemas.ts";
-import { makeParamsCompiler } from "../resources/catalog/params-validator.ts";
+import { makeParamsChecker } from "../resources/catalog/params-validator.ts";
 import { capabilitiesOfDevice, setCapabilityOverride } from "../resources/devices/capability-override-store.ts";
 import { findLiveDeviceAnywhere } from "../resources/devices/device-store.ts";
 import { listUnknownDevices } from "../resources/devices/unknown-device-store.ts";
@@ -38,7 +38,7 @@ function paramsOption(args: Arguments, code: string, catalog: Catalog): ParamsSc
   try {
     const schema: unknown = JSON.parse(text);
     if (typeof schema !== "object" || schema === null || Array.isArray(schema)) throw new Error("it is not an object");
-    makeParamsCompiler().compile(schema);
+    makeParamsChecker().compile(schema);
     return schema as ParamsSchema;
   } catch (error) {
     throw new UsageError(`--params must be a JSON Schema: ${(error as Error).message}`);

@@ -140,3 +140,17 @@ export function checkSecretKey(config: Config): Check {
     return { name: "secret key", ok: false, detail: (error as Error).message };
   }
 }
+
+/** Texts are spoken by an optional package unless the operator has chosen another speaker. */
+export function checkSpeech({ speech }: Pick<Config, "speech">, isInstalled: boolean): Check {
+  const name = "speech";
+  if (speech.kind === "off") return { name, ok: true, detail: "VIGIL_TTS is off: texts are not spoken" };
+  if (speech.kind !== "espeak") return { name, ok: true, detail: `texts are spoken by VIGIL_TTS (${speech.kind})` };
+  if (isInstalled) return { name, ok: true, detail: "texts are spoken by the engine that comes along" };
+  return {
+    name,
+    ok: true,
+    detail:
+      'the speech engine is not installed, texts are not spoken: run "npm install --include=optional" or set VIGIL_TTS',
+  };
+}

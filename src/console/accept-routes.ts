@@ -12,7 +12,7 @@ import {
   throttled,
   validationError,
 } from "../lib/errors.ts";
-import type { RawBody } from "../lib/raw-body.ts";
+import { maxPublicBodyBytes, type RawBody } from "../lib/raw-body.ts";
 import { forgiveFailure, recordFailure } from "../oauth/failed-attempts.ts";
 import type { PasswordWork } from "../oauth/password-work.ts";
 import { isAcceptablePassword, longestPassword, shortestPassword } from "../oauth/passwords.ts";
@@ -72,7 +72,7 @@ export function registerAcceptance(
     return null;
   }
 
-  app.post(acceptApiAddress, async (request) => {
+  app.post(acceptApiAddress, { config: { maxBodyBytes: maxPublicBodyBytes } }, async (request) => {
     const body = check(readJson(request.body as RawBody | undefined));
     const now = clock.now();
     const target = await findPersonTarget(db.point, body.token, now);

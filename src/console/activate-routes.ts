@@ -5,7 +5,7 @@ import { readJson } from "../http/body.ts";
 import { compileBody, makeValidator } from "../http/validation.ts";
 import type { Clock } from "../lib/clock.ts";
 import { notFound, validationError } from "../lib/errors.ts";
-import type { RawBody } from "../lib/raw-body.ts";
+import { maxPublicBodyBytes, type RawBody } from "../lib/raw-body.ts";
 import type { PasswordWork } from "../oauth/password-work.ts";
 import { longestPassword, shortestPassword } from "../oauth/passwords.ts";
 import { parseLocale } from "../resources/organizations/organization-settings.ts";
@@ -56,7 +56,7 @@ export function registerActivation(
     reply.type("text/javascript; charset=utf-8").send(activateScript),
   );
 
-  app.post(activateApiAddress, async (request) => {
+  app.post(activateApiAddress, { config: { maxBodyBytes: maxPublicBodyBytes } }, async (request) => {
     const { token, password } = check(readJson(request.body as RawBody | undefined));
     const now = clock.now();
     const activation = await findActivation(db.point, token, now);

@@ -6,7 +6,7 @@ import { compileBody, makeValidator } from "../http/validation.ts";
 import type { Clock } from "../lib/clock.ts";
 import { validationError } from "../lib/errors.ts";
 import { networkOf } from "../lib/network-of.ts";
-import type { RawBody } from "../lib/raw-body.ts";
+import { maxPublicBodyBytes, type RawBody } from "../lib/raw-body.ts";
 import { enqueueMail } from "../mail/mail-outbox.ts";
 import { hashSecret } from "../oauth/client-secrets.ts";
 import { recordFailure } from "../oauth/failed-attempts.ts";
@@ -69,11 +69,15 @@ export function registerPasswordReset(app: FastifyInstance, options: PasswordRes
     });
   }
 
-  app.post("/console/api/password/forgot/", async (request, reply) => {
-    const { email } = checkForgot(readJson(request.body as RawBody | undefined));
-    await mailLink(email.trim().toLowerCase(), request.ip, clock.now());
-    return reply.code(202).send({ detail: "If there is an account with this e-mail, a link is on its way." });
-  });
+  app.post(
+    "/console/api/password/forgot/",
+    { config: { maxBodyBytes: maxPublicBodyBytes } },
+    async (request, reply) => {
+      const { email } = checkForgot(readJson(request.body as RawBody | undefined));
+      await mailLink(email.trim().toLowerCase(), request.ip, clock.now());
+      return reply.code(202).send({ detail: "If there is an account with this e-mail, a link is on its way." });
+    },
+  );
 
   app.get<{ Querystring: { token?: unknown } }>("/console/reset", async (request, reply) => {
     const { token } = request.query;
@@ -89,7 +93,7 @@ export function registerPasswordReset(app: FastifyInstance, options: PasswordRes
       .send(passwordPage(locale, view, resetTexts(locale), "/console/api/password/reset/"));
   });
 
-  app.post("/console/api/password/reset/", async (request, reply) => {
+  app.post("/console/api/password/reset/", { config: { maxBodyBytes: maxPublicBodyBytes } }, async (request, reply) => {
     const { token, password } = checkReset(readJson(request.body as RawBody | undefined));
     const now = clock.now();
     const target = await findReset(db.point, token, now);

@@ -4,7 +4,7 @@ import { readJson } from "../http/body.ts";
 import { compileBody, makeValidator } from "../http/validation.ts";
 import type { Clock } from "../lib/clock.ts";
 import { invalidCredentials, invalidToken, secondFactorRequired, throttled, validationError } from "../lib/errors.ts";
-import type { RawBody } from "../lib/raw-body.ts";
+import { maxPublicBodyBytes, type RawBody } from "../lib/raw-body.ts";
 import { openBrowserSession } from "../oauth/browser-sessions.ts";
 import { type LoginOutcome, type LoginParts, logIn } from "../oauth/login.ts";
 import { sessionTtlSeconds, signSession } from "../oauth/session-tokens.ts";
@@ -60,7 +60,7 @@ export function registerSignIn(app: FastifyInstance, options: SignInOptions): vo
     }
   }
 
-  app.post("/console/api/login/", async (request) => {
+  app.post("/console/api/login/", { config: { maxBodyBytes: maxPublicBodyBytes } }, async (request) => {
     const { userId, organizationId, joinedAt, passwordChangedAt } = await signIn(request);
     const row = await findUser(db.point, organizationId, userId);
     if (!row) throw invalidToken();
@@ -78,7 +78,7 @@ export function registerSignIn(app: FastifyInstance, options: SignInOptions): vo
     };
   });
 
-  app.post("/console/api/session/", async (request, reply) => {
+  app.post("/console/api/session/", { config: { maxBodyBytes: maxPublicBodyBytes } }, async (request, reply) => {
     const { userId, organizationId, joinedAt } = await signIn(request);
     const userAgent = request.headers["user-agent"] ?? "";
     const session = { userId, organizationId, joinedAt, ip: request.ip, userAgent };

@@ -4,12 +4,19 @@ import { createHash } from "node:crypto";
 export class Sql {
   readonly strings: readonly string[];
   readonly values: readonly unknown[];
+  readonly naming: Naming;
 
-  constructor(strings: readonly string[], values: readonly unknown[]) {
+  constructor(strings: readonly string[], values: readonly unknown[], naming: Naming = "always") {
     this.strings = strings;
     this.values = values;
+    this.naming = naming;
   }
 }
+
+/** Whether a statement is prepared under a name: `bounded` and `never` are for texts whose shape a caller chooses. */
+export type Naming = "always" | "bounded" | "never";
+
+export const withNaming = (naming: Naming, part: Sql): Sql => new Sql(part.strings, part.values, naming);
 
 export function sql(strings: TemplateStringsArray, ...values: readonly unknown[]): Sql {
   return new Sql(strings, values);
@@ -58,15 +65,19 @@ export function namedStatement(name: string, part: Sql): Statement {
 
 /**
  * Turns pieces into one statement and gives it a name, because a named statement is planned once per connection and halves the
- * database's CPU. Lists combine filters and orderings freely, so the number of names is bounded: past it a statement goes
- * unnamed instead of filling the memory of every server process.
+ * database's CPU. Each name costs memory on every connection for as long as it lives, so their number is bounded. Lists combine
+ * filters freely: their statements share a small part of the names, which callers with rare combinations can use up, and those of
+ * the program itself stay out of their reach.
  */
 export class StatementNames {
   readonly #names = new Map<string, string>();
   readonly #limit: number;
+  readonly #boundedLimit: number;
+  #boundedCount = 0;
 
-  constructor(limit = 1000) {
+  constructor(limit = 1000, boundedLimit = 150) {
     this.#limit = limit;
+    this.#boundedLimit = boundedLimit;
   }
 
   compile(part: Sql): Statement {
@@ -74,15 +85,18 @@ export class StatementNames {
     const values: unknown[] = [];
     flatten(part, texts, values);
     const text = texts.join("");
-    return { name: this.#nameOf(text), text, values };
+    return { name: this.#nameOf(text, part.naming), text, values };
   }
 
-  #nameOf(text: string): string | undefined {
+  #nameOf(text: string, naming: Naming): string | undefined {
+    if (naming === "never") return undefined;
     const known = this.#names.get(text);
     if (known !== undefined) return known;
     if (this.#names.size >= this.#limit) return undefined;
+    if (naming === "bounded" && this.#boundedCount >= this.#boundedLimit) return undefined;
     const name = `v_${createHash("sha1").update(text).digest("base64url").slice(0, 20)}`;
     this.#names.set(text, name);
+    if (naming === "bounded") this.#boundedCount++;
     return name;
   }
 }

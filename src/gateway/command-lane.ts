@@ -87,7 +87,7 @@ class CommandLane implements DownlinkLane {
   #look(deviceId: string): void {
     if (this.#isClosed) return;
     this.#lookFor.add(deviceId);
-    if (this.#lookFor.size === 1) setImmediate(() => this.#track(this.#lookAll()));
+    if (this.#lookFor.size === 1) setImmediate(() => this.#hold(this.#lookAll()));
   }
 
   async #lookAll(): Promise<void> {
@@ -117,7 +117,7 @@ class CommandLane implements DownlinkLane {
       return;
     }
     this.#serving.set(deviceId, false);
-    this.#track(this.#serveDevice(deviceId).finally(() => this.#serving.delete(deviceId)));
+    this.#hold(this.#serveDevice(deviceId).finally(() => this.#serving.delete(deviceId)));
   }
 
   async #serveDevice(deviceId: string): Promise<void> {
@@ -131,7 +131,7 @@ class CommandLane implements DownlinkLane {
   }
 
   /** A failure is no loss: the sweep comes back to what is in the rows. */
-  #track(work: Promise<void>): void {
+  #hold(work: Promise<void>): void {
     const done = work
       .catch((error: Error) => this.#host.log.warn({ err: error.message }, "commands could not be served yet"))
       .finally(() => this.#running.delete(done));

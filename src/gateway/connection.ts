@@ -10,7 +10,7 @@ import {
 } from "../codecs/protocol-definition.ts";
 import { type Decoded, type DecodedFrame, StreamDecoder } from "../codecs/stream-decoder.ts";
 import type { Login, TrackerMessage } from "../codecs/tracker-message.ts";
-import type { DeviceTrack, IngestDevice } from "../ingest/device-memory.ts";
+import type { DeviceHold, IngestDevice } from "../ingest/device-memory.ts";
 import type { Ingest } from "../ingest/ingest.ts";
 import type { Outcome, Packet, PacketOwner } from "../ingest/packet.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -35,7 +35,7 @@ export interface ConnectionHost {
   /** Settles who the device is; undefined: nobody has registered it. */
   admit(connection: Connection, protocol: string, wireId: string): Promise<Admission | undefined>;
   /** The connection is the device's from now on, and an older one of this process is closed; false: there is a newer one. */
-  opened(connection: Connection, track: DeviceTrack): boolean;
+  opened(connection: Connection, hold: DeviceHold): boolean;
   /** The login is stored and answered. */
   ready(connection: Connection): void;
   /** What the device said is stored and answered. */
@@ -47,7 +47,7 @@ export interface Admission {
   device: SessionDevice;
   modelSlug: string;
   outstandingSerials: Set<string>;
-  track: DeviceTrack;
+  hold: DeviceHold;
 }
 
 /**
@@ -66,7 +66,7 @@ const noSerials = new Set<string>();
  */
 export class Connection implements PacketOwner, DeviceLink {
   state: State = "recognizing";
-  track: DeviceTrack | undefined;
+  hold: DeviceHold | undefined;
   modelSlug = "";
   outstandingSerials: Set<string> = noSerials;
   readonly remoteAddr: string;
@@ -104,15 +104,15 @@ export class Connection implements PacketOwner, DeviceLink {
   }
 
   get device(): IngestDevice {
-    return (this.track as DeviceTrack).device;
+    return (this.hold as DeviceHold).device;
   }
 
   get epoch(): number {
-    return (this.track as DeviceTrack).epoch;
+    return (this.hold as DeviceHold).epoch;
   }
 
   get isOpen(): boolean {
-    return this.state === "open" && this.track?.isOver === false;
+    return this.state === "open" && this.hold !== undefined && this.hold.state !== "over";
   }
 
   encode(downlink: Downlink): Buffer[] {
@@ -201,7 +201,7 @@ export class Connection implements PacketOwner, DeviceLink {
       this.#take(frame);
     }
     const isBehindLogin = last?.messages.some(isLogin) === true;
-    const maxPending = Math.max(limits.bytesWithoutFrame, this.track ? protocol.maxFrameBytes : 0);
+    const maxPending = Math.max(limits.bytesWithoutFrame, this.hold ? protocol.maxFrameBytes : 0);
     const hasGarbage = this.#skippedBytes > limits.bytesWithoutFrame;
     const isTooLong = this.#pendingBytes > maxPending && !isBehindLogin;
     const isMalformed = this.#malformed >= limits.malformedInARow;
@@ -244,7 +244,7 @@ export class Connection implements PacketOwner, DeviceLink {
   #submit(frame: DecodedFrame): void {
     this.#waiting++;
     this.#host.ingest.submit({
-      track: this.track as DeviceTrack,
+      hold: this.hold as DeviceHold,
       protocol: this.protocol,
       frame,
       receivedAtMs: this.#host.clock.nowMs(),
@@ -267,12 +267,12 @@ export class Connection implements PacketOwner, DeviceLink {
       this.#refuse("unknown_device");
       return this.close("unknown_device");
     }
-    this.track = admission.track;
+    this.hold = admission.hold;
     this.modelSlug = admission.modelSlug;
     this.outstandingSerials = admission.outstandingSerials;
     (this.#session as Session).device = admission.device;
     this.state = "open";
-    if (!this.#host.opened(this, admission.track)) return;
+    if (!this.#host.opened(this, admission.hold)) return;
     this.#submit(this.#loginFrame as DecodedFrame);
     if (this.#pendingBytes > 0) this.#decode();
     if (this.#hasEnded) this.close("peer");

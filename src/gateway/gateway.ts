@@ -3,8 +3,8 @@ import type { ProtocolDefinition, SessionDevice } from "../codecs/protocol-defin
 import type { TrackerMessage } from "../codecs/tracker-message.ts";
 import type { Database } from "../db/database.ts";
 import type { Listener } from "../db/listener.ts";
-import type { DeviceTrack } from "../ingest/device-memory.ts";
-import { openTrack } from "../ingest/device-track.ts";
+import { openHold } from "../ingest/device-hold.ts";
+import type { DeviceHold } from "../ingest/device-memory.ts";
 import type { Ingest } from "../ingest/ingest.ts";
 import type { RuleBook } from "../ingest/rules/rule-book.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -122,7 +122,7 @@ class TcpGateway implements Gateway, ConnectionHost {
     this.#unknown = new UnknownDevices(db, clock, log);
     const onOvertaken = (deviceId: string, epoch: number): void => {
       const connection = this.#byDevice.get(deviceId);
-      if (connection?.track && connection.track.epoch < epoch) connection.destroy("overtaken");
+      if (connection?.hold && connection.hold.epoch < epoch) connection.destroy("overtaken");
     };
     const onWoken = (deviceId: string): void => {
       const link = this.linkOf(deviceId);
@@ -130,8 +130,8 @@ class TcpGateway implements Gateway, ConnectionHost {
     };
     const nodeId = newUuid();
     const openSessions = () =>
-      [...this.#byDevice.values()].flatMap(({ track }) =>
-        track ? [{ deviceId: track.device.id, epoch: track.epoch }] : [],
+      [...this.#byDevice.values()].flatMap(({ hold }) =>
+        hold ? [{ deviceId: hold.device.id, epoch: hold.epoch }] : [],
       );
     this.#sessions = new SessionRegistry({ db, clock, log, listener, nodeId, openSessions, onOvertaken, onWoken });
     const host: DownlinkHost = {
@@ -221,7 +221,7 @@ class TcpGateway implements Gateway, ConnectionHost {
     const claim = { deviceId: id, organizationId, protocol, remoteAddr: connection.remoteAddr };
     const session = await this.#sessions.claim(claim);
     const nowMs = this.clock.nowMs();
-    const track = await openTrack(db.point, { id, organizationId, uid, name }, session.epoch, session, nowMs);
+    const hold = await openHold(db.point, { id, organizationId, uid, name }, session.epoch, session, nowMs);
     // A socket that has gone meanwhile will not be opened, and nobody else would end its session.
     if (connection.state !== "resolving") this.#sessions.end(id, session.epoch);
     const outstandingSerials = new Set<string>();
@@ -233,16 +233,16 @@ class TcpGateway implements Gateway, ConnectionHost {
       locale: found.default_locale.slice(0, 2),
       outstandingSerials,
     };
-    return { device, track, modelSlug: found.device_model_slug, outstandingSerials };
+    return { device, hold, modelSlug: found.device_model_slug, outstandingSerials };
   }
 
-  opened(connection: Connection, track: DeviceTrack): boolean {
-    const { id } = track.device;
+  opened(connection: Connection, hold: DeviceHold): boolean {
+    const { id } = hold.device;
     const other = this.#byDevice.get(id);
-    const isNewest = !other?.track || other.track.epoch < track.epoch;
+    const isNewest = !other?.hold || other.hold.epoch < hold.epoch;
     if (isNewest) this.#byDevice.set(id, connection);
     const loser = isNewest ? other : connection;
-    if (loser?.track) loser.track.isOver = true;
+    if (loser?.hold) loser.hold.state = "over";
     loser?.destroy("overtaken");
     return isNewest;
   }
@@ -250,10 +250,10 @@ class TcpGateway implements Gateway, ConnectionHost {
   gone(connection: Connection): void {
     if (!this.#connections.delete(connection)) return;
     this.#addresses.release(connection.remoteAddr);
-    const { track } = connection;
-    if (!track) return;
-    if (this.#byDevice.get(track.device.id) === connection) this.#byDevice.delete(track.device.id);
-    this.#sessions.end(track.device.id, track.epoch);
+    const { hold } = connection;
+    if (!hold) return;
+    if (this.#byDevice.get(hold.device.id) === connection) this.#byDevice.delete(hold.device.id);
+    this.#sessions.end(hold.device.id, hold.epoch);
     for (const lane of this.#downlinks) lane.gone(connection);
   }
 

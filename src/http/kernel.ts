@@ -1,5 +1,4 @@
 import type { TSchema } from "@sinclair/typebox";
-import type { Ajv } from "ajv";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Database, Tx } from "../db/database.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -17,6 +16,7 @@ import type { Principal } from "./principal.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 import { personPolicies, type RateDecision, type RatePolicy, rateHeaders } from "./rate-limit-window.ts";
 import type { Answer, Route } from "./route.ts";
+import type { SchemaChecker } from "./schema-check.ts";
 import { collectNamed } from "./schemas.ts";
 import { type BodyCheck, compileBody, makeValidator } from "./validation.ts";
 
@@ -28,6 +28,8 @@ declare module "fastify" {
   }
   interface FastifyContextConfig {
     route?: Route;
+    /** The longest body that is read, where it differs from the general limit. */
+    maxBodyBytes?: number;
   }
 }
 
@@ -61,7 +63,8 @@ export function registerRoutes(app: FastifyInstance, routes: readonly Route[], o
     const { route } = request.routeOptions.config;
     // The router would read a doubled slash as an empty parameter.
     const isDoubled = request.url.includes("//") && pathOf(request.url).includes("//");
-    const isOutside = isDoubled || (route && isLiteral(route, request.params as Record<string, string>));
+    const isOutside =
+      isDoubled || (route?.params !== undefined && isLiteral(route, request.params as Record<string, string>));
     passGates(isOutside ? undefined : route, principal);
   }
 
@@ -129,7 +132,7 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 type Runner = (request: FastifyRequest, reply: FastifyReply, principal: Principal) => Promise<unknown>;
 
-function makeRunner(route: Route, validator: Ajv, options: KernelOptions): Runner {
+function makeRunner(route: Route, validator: SchemaChecker, options: KernelOptions): Runner {
   const { db, clock } = options;
   const checkBody: BodyCheck<unknown> | undefined = route.body && compileBody(validator, route.body);
   const constants = route.isConstant ? new Map<string, string>() : undefined;

@@ -1,5 +1,5 @@
 import type { Db } from "../db/database.ts";
-import { allOf, joinSql, rawSql, type Sql, sql } from "../db/sql.ts";
+import { allOf, joinSql, rawSql, type Sql, sql, withNaming } from "../db/sql.ts";
 import { invalidCursor, notFound } from "../lib/errors.ts";
 import { isUuid } from "../lib/ids.ts";
 import { containsPattern, foldForSearch } from "../lib/search-text.ts";
@@ -60,6 +60,10 @@ function containing(column: Sql, search: string): Sql {
   return sql`${isIndexed ? column : sql`(${column} || '')`} like ${containsPattern(search)}`;
 }
 
+/** Orderings by several fields are too many to keep a plan of each. */
+const named = ({ ordering }: ListQuery, statement: Sql): Sql =>
+  withNaming(ordering.length > 1 ? "never" : "bounded", statement);
+
 const usualSizes = new Map([50, 100, 200].map((size) => [size, rawSql(`limit ${size}`)]));
 
 /**
@@ -80,7 +84,7 @@ export async function sqlPage<Row extends object>(
   const narrow = query.search === undefined ? source.narrow : undefined;
   const counted = narrow ? sql`${narrow.from} where ${allOf(narrow.where)}` : sql`${source.from} where ${where}`;
   const count = async (): Promise<number> =>
-    (await db.one<{ count: number }>(sql`select count(*) as count from ${counted}`)).count;
+    (await db.one<{ count: number }>(named(query, sql`select count(*) as count from ${counted}`))).count;
   const isNarrow = narrow && query.ordering.every(({ field }) => Object.hasOwn(narrow.ordering, field));
   const keys = isNarrow
     ? sql`select ${narrow.key} from ${counted} order by ${orderBy(narrow, query.ordering)}`
@@ -88,11 +92,13 @@ export async function sqlPage<Row extends object>(
   // First the keys of the page, from an index alone where there is one, then the rows: joins and wide columns are not read for
   // the rows that a deep page skips. The second step carries the organization too: a person has a membership in several.
   const order = orderBy(source, query.ordering);
-  const rowsOf = (page: number): Promise<Row[]> =>
-    db.many(sql`
+  const rowsOf = (page: number): Promise<Row[]> => {
+    const statement = sql`
       select ${source.select} from ${source.from} where ${allOf(source.where)} and ${source.key} in (
         ${keys} ${sliceOf(query.pageSize, page)})
-      order by ${order}`) as Promise<Row[]>;
+      order by ${order}`;
+    return db.many(named(query, statement)) as Promise<Row[]>;
+  };
   // An offset beyond any table is the end of the list, not a number the database should see.
   const pastAnyEnd = query.page !== "last" && query.page * query.pageSize > 2 ** 40;
   if (query.page === "last" || pastAnyEnd) {
@@ -170,10 +176,11 @@ export async function sqlCursorPage<Row extends object>(
   const { column } = source.ordering[term.field] as OrderColumn;
   const where = [conditionsOf(source, query.search)];
   if (query.cursor) where.push(beyond(source, column, query.cursor, descending));
-  const rows = (await db.many(sql`
+  const statement = sql`
     select ${source.select} from ${source.from} where ${allOf(where)}
     order by ${column}${direction(descending)}, ${source.key}${direction(descending)}
-    limit ${query.pageSize + 1}`)) as Row[];
+    limit ${query.pageSize + 1}`;
+  const rows = (await db.many(named(query, statement))) as Row[];
   const hasMore = rows.length > query.pageSize;
   const shown = rows.slice(0, query.pageSize);
   if (backwards) shown.reverse();

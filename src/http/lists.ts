@@ -111,6 +111,26 @@ function parseSearch(text: string | undefined): string | undefined {
   return trimmed === "" ? undefined : trimmed;
 }
 
+const dayMs = 86_400_000;
+const maxSearchDays = 31;
+/** A window that was counted back from now is a little older when it arrives. */
+const searchGraceMs = 60_000;
+
+/**
+ * Where a search over rows that no index knows begins: it reads all rows of its window, so the window has 31 days at most (section
+ * 17). Without a beginning it is the last 31 days before its end; without an end it ends now.
+ */
+export function searchStart(window: { after?: Date | undefined; before?: Date | undefined }, now: Date): Date {
+  const { after, before } = window;
+  const lengthMs = maxSearchDays * dayMs;
+  if (!after) return new Date((before ?? now).getTime() - lengthMs);
+  const endMs = before?.getTime() ?? now.getTime() - searchGraceMs;
+  if (endMs - after.getTime() > lengthMs) {
+    throw validationError({ search: [`A search can look at ${maxSearchDays} days at most: narrow the time window.`] });
+  }
+  return after;
+}
+
 function checkOrder(text: string | undefined): void {
   if (text !== undefined && text !== "asc" && text !== "desc") {
     throw new QueryValueError(`"${text}" is not a valid choice. Use asc or desc.`);
@@ -122,7 +142,13 @@ function parseOrdering(spec: ListSpec, raw: RawQuery): OrderTerm[] {
   if (given) {
     const parts = given.split(",").map((part) => part.trim());
     if (spec.kind === "cursor" && parts.length > 1) throw new QueryValueError("Only one ordering field is possible.");
-    return parts.map((part) => orderTerm(spec, part));
+    // Checked before the terms are read: there are never more of them than fields.
+    if (parts.length > spec.ordering.length) throw new QueryValueError("Each field can be given only once.");
+    const terms = parts.map((part) => orderTerm(spec, part));
+    if (new Set(terms.map(({ field }) => field)).size < terms.length) {
+      throw new QueryValueError("Each field can be given only once.");
+    }
+    return terms;
   }
   if (spec.kind === "cursor" && (raw.order === "asc" || raw.order === "desc")) {
     return [{ field: spec.ordering[0] as string, descending: raw.order === "desc" }];

@@ -1,10 +1,10 @@
 import type { TSchema } from "@sinclair/typebox";
 import { scopes } from "../oauth/scopes.ts";
+import { messageKeyword } from "./field-errors.ts";
 import { listSizes } from "./lists.ts";
 import { ErrorBody, OAuthError, ReplayError } from "./openapi-errors.ts";
 import type { PathParam, Route } from "./route.ts";
 import { collectNamed } from "./schemas.ts";
-import { messageKeyword } from "./validation.ts";
 
 type Json = Record<string, unknown>;
 

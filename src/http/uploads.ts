@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { FastifyRequest } from "fastify";
 import { serviceUnavailable } from "../lib/errors.ts";
 import { collectBody, type RawBody } from "../lib/raw-body.ts";
-import { jsonBodyLimit } from "./body.ts";
+import { maxJsonBytes } from "./body.ts";
 import { formOverheadBytes } from "./multipart.ts";
 
 /** Bodies with files that are in memory at a time, from their first byte to their answer: some 30 MB each. */
@@ -17,8 +17,9 @@ export class Uploads {
 
   async collect(request: FastifyRequest, payload: IncomingMessage): Promise<RawBody> {
     const contentType = request.headers["content-type"];
-    const file = request.routeOptions.config.route?.file;
-    if (!file) return collectBody(payload, contentType, jsonBodyLimit);
+    const { route, maxBodyBytes = maxJsonBytes } = request.routeOptions.config;
+    const file = route?.file;
+    if (!file) return collectBody(payload, contentType, maxBodyBytes);
     await this.#enter();
     let isReleased = false;
     const release = (): void => {

@@ -1,18 +1,18 @@
 import type { Client } from "pg";
 import type { TrackerMessage } from "../codecs/tracker-message.ts";
-import type { DeviceTrack } from "./device-memory.ts";
+import type { DeviceHold } from "./device-memory.ts";
 import type { BatchRows } from "./ingest-rows.ts";
 
 /** A packet that was not stored before. */
 export interface TakenPacket {
-  track: DeviceTrack;
+  hold: DeviceHold;
   messages: readonly TrackerMessage[];
   receivedAtMs: number;
 }
 
 /** The order in which steps lock their rows; packets of one device keep theirs. */
-export const byDeviceId = (a: Pick<TakenPacket, "track">, b: Pick<TakenPacket, "track">): number =>
-  a.track.device.id < b.track.device.id ? -1 : Number(a.track.device.id > b.track.device.id);
+export const byDeviceId = (a: Pick<TakenPacket, "hold">, b: Pick<TakenPacket, "hold">): number =>
+  a.hold.device.id < b.hold.device.id ? -1 : Number(a.hold.device.id > b.hold.device.id);
 
 /**
  * A concern of its own that takes part in the transaction of a batch (answers to commands, voice, ECG). It runs when the state

@@ -3,7 +3,7 @@ import { type BinaryWriter, binaryArray } from "../db/binary-writer.ts";
 import { CopyRows } from "../db/copy-in.ts";
 import { uuidBytes } from "../lib/ids.ts";
 import { searchText } from "../lib/search-text.ts";
-import type { DeviceTrack } from "./device-memory.ts";
+import type { DeviceHold } from "./device-memory.ts";
 import type { BatchRows, EventOwner } from "./ingest-rows.ts";
 
 /** The SQL of a batch: few statements, each for all devices, in binary form. */
@@ -28,14 +28,14 @@ export async function beginBatch(
 }
 
 export interface FrameKeyRow {
-  track: DeviceTrack;
+  hold: DeviceHold;
   key: string;
   deviceTimeMs: number;
   receivedAtMs: number;
 }
 
-export const uuids = (rows: readonly { track: DeviceTrack }[]): Buffer =>
-  binaryArray("uuid", rows, (writer, { track }) => writer.uuid(track.deviceIdBytes));
+export const uuids = (rows: readonly { hold: DeviceHold }[]): Buffer =>
+  binaryArray("uuid", rows, (writer, { hold }) => writer.uuid(hold.deviceIdBytes));
 
 /** The keys, of those given, that were not there before. */
 export async function insertFrameKeys(client: Client, rows: readonly FrameKeyRow[]): Promise<Set<string>> {
@@ -71,8 +71,8 @@ export async function markJumps(client: Client, jumps: BatchRows["jumps"]): Prom
   });
 }
 
-const begin = (copy: CopyRows, track: EventOwner, tsMs: number, id: Buffer): BinaryWriter =>
-  copy.row().uuid(track.deviceIdBytes).timestamptz(tsMs).uuid(id).uuid(track.organizationIdBytes);
+const begin = (copy: CopyRows, hold: EventOwner, tsMs: number, id: Buffer): BinaryWriter =>
+  copy.row().uuid(hold.deviceIdBytes).timestamptz(tsMs).uuid(id).uuid(hold.organizationIdBytes);
 
 export function copiesOf({ locations, telemetry, events, placeJobs }: BatchRows): CopyRows[] {
   return [copyLocations(locations), copyTelemetry(telemetry), copyEvents(events), copyPlaceJobs(placeJobs)];
@@ -85,7 +85,7 @@ function copyLocations(rows: BatchRows["locations"]): CopyRows {
       is_valid invalid_reason is_moving mcc mnc carrier`.split(/\s+/),
   );
   for (const row of rows) {
-    begin(copy, row.track, row.tsMs, row.id)
+    begin(copy, row.hold, row.tsMs, row.id)
       .timestamptz(row.deviceTimeMs)
       .timestamptz(row.receivedAtMs)
       .float8(row.lat)
@@ -110,7 +110,7 @@ function copyTelemetry(rows: BatchRows["telemetry"]): CopyRows {
   const columns = ["device_id", "ts", "id", "organization_id", "device_ts", "received_at", "data"];
   const copy = new CopyRows("telemetry", columns);
   for (const row of rows) {
-    begin(copy, row.track, row.receivedAtMs, row.id)
+    begin(copy, row.hold, row.receivedAtMs, row.id)
       .timestamptz(row.deviceTimeMs)
       .timestamptz(row.receivedAtMs)
       .jsonb(JSON.stringify(row.data));
@@ -125,7 +125,7 @@ function copyEvents(rows: BatchRows["events"]): CopyRows {
       value location data search created_at`.split(/\s+/),
   );
   for (const row of rows) {
-    begin(copy, row.track, row.tsMs, row.id)
+    begin(copy, row.hold, row.tsMs, row.id)
       .int2(row.typeNumber)
       .int2(row.severity)
       .timestamptz(row.deviceTimeMs)
@@ -138,7 +138,7 @@ function copyEvents(rows: BatchRows["events"]): CopyRows {
       .float8(row.threshold?.value ?? null)
       .jsonb(row.location && JSON.stringify(row.location))
       .jsonb(JSON.stringify(row.data))
-      .text(searchText([row.title, row.track.device.uid]))
+      .text(searchText([row.title, row.hold.device.uid]))
       .timestamptz(row.receivedAtMs);
   }
   return copy;
@@ -148,7 +148,7 @@ function copyPlaceJobs(rows: BatchRows["placeJobs"]): CopyRows {
   const columns = ["device_id", "due_at", "id", "organization_id", "kind", "payload", "attempts", "created_at"];
   const copy = new CopyRows("place_jobs", columns);
   for (const row of rows) {
-    begin(copy, row.track, row.createdAtMs, row.id)
+    begin(copy, row.hold, row.createdAtMs, row.id)
       .text(row.kind)
       .jsonb(JSON.stringify(row.payload))
       .int4(0)

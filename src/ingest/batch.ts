@@ -6,7 +6,7 @@ import type { OutboundEntry } from "../outbox/outbound-entry.ts";
 import { eventTypes } from "../resources/events/event-types.ts";
 import type { BatchStep, TakenPacket } from "./batch-step.ts";
 import { beginBatch, copiesOf, type FrameKeyRow, insertFrameKeys, markJumps } from "./batch-store.ts";
-import type { DeviceMemory, DeviceTrack } from "./device-memory.ts";
+import type { DeviceHold, DeviceMemory } from "./device-memory.ts";
 import { DeviceEvaluation, type EvaluateOptions } from "./evaluate.ts";
 import { readNames } from "./event-store.ts";
 import { noRows } from "./ingest-rows.ts";
@@ -29,7 +29,7 @@ export interface Batch {
 }
 
 export interface Committed {
-  memories: readonly (readonly [DeviceTrack, DeviceMemory])[];
+  memories: readonly (readonly [DeviceHold, DeviceMemory])[];
   duplicates: number;
   ruleEvaluations: number;
   /** What became of commands and messages. */
@@ -40,11 +40,11 @@ export interface Committed {
 
 /** A newer connection holds these devices. Nothing of the batch was stored. */
 export class StaleDevices extends Error {
-  readonly tracks: ReadonlySet<DeviceTrack>;
+  readonly holds: ReadonlySet<DeviceHold>;
 
-  constructor(tracks: readonly DeviceTrack[]) {
-    super(`${tracks.length} devices have a newer connection`);
-    this.tracks = new Set(tracks);
+  constructor(holds: readonly DeviceHold[]) {
+    super(`${holds.length} devices have a newer connection`);
+    this.holds = new Set(holds);
   }
 }
 
@@ -68,7 +68,7 @@ export async function storeBatch(
   options: StoreOptions,
   nowMs: number,
 ): Promise<Committed> {
-  const organizationIds = [...new Set(batch.packets.map(({ track }) => track.device.organizationId))];
+  const organizationIds = [...new Set(batch.packets.map(({ hold }) => hold.device.organizationId))];
   const versions = await beginBatch(client, batch.id, nowMs, organizationIds);
   if (!versions) {
     if (!batch.pending) throw new Error("a batch has committed that never came to its commit");
@@ -79,31 +79,31 @@ export async function storeBatch(
   const rules = new Map<string, OrganizationRules>();
   for (const id of organizationIds) rules.set(id, await book.upTo(id, versions.get(id) ?? 0));
   const { isNew, duplicates } = await findNew(client, batch.packets);
-  const tracks = batch.packets.map(({ track }) => track);
-  const past = await readPast(onClient(client), tracks, rules);
+  const holds = batch.packets.map(({ hold }) => hold);
+  const past = await readPast(onClient(client), holds, rules);
   const rows = noRows();
   const taken: TakenPacket[] = [];
-  const evaluations = new Map<DeviceTrack, DeviceEvaluation>();
+  const evaluations = new Map<DeviceHold, DeviceEvaluation>();
   const evaluateOptions = { ...options, isScheduled: book.isScheduled };
   for (const [index, packet] of batch.packets.entries()) {
-    const { track, frame, receivedAtMs } = packet;
-    let evaluation = evaluations.get(track);
+    const { hold, frame, receivedAtMs } = packet;
+    let evaluation = evaluations.get(hold);
     if (!evaluation) {
-      const view = viewOf(track, rules.get(track.device.organizationId) as OrganizationRules);
-      evaluation = new DeviceEvaluation(track, rows, view, evaluateOptions);
+      const view = viewOf(hold, rules.get(hold.device.organizationId) as OrganizationRules);
+      evaluation = new DeviceEvaluation(hold, rows, view, evaluateOptions);
       endInterrupted(evaluation, view, past);
-      evaluations.set(track, evaluation);
+      evaluations.set(hold, evaluation);
     }
     if (isNew[index]) {
       evaluation.take(frame.messages, receivedAtMs);
-      taken.push({ track, messages: frame.messages, receivedAtMs });
+      taken.push({ hold, messages: frame.messages, receivedAtMs });
     } else evaluation.seen(frame.messages, receivedAtMs);
   }
   for (const evaluation of evaluations.values()) evaluation.finish();
   const { stale, moved, changes } = await updateStates(client, rows.states);
   if (stale.length > 0) throw new StaleDevices(stale);
   if (moved.length > 0) {
-    for (const track of moved) track.isMoved = true;
+    for (const hold of moved) if (hold.state === "storing") hold.state = "moved";
     throw new RulesMoved();
   }
   await markJumps(client, rows.jumps);
@@ -111,7 +111,7 @@ export async function storeBatch(
   const outcomes = [...evaluations.values()];
   await storeRules(client, rows, outcomes, options.newId);
   if (changes.length > 0) addPresenceEvents(rows, changes, await readNames(client, changes), options.newId);
-  const memories = outcomes.map(({ track, memory }) => [track, memory] as const);
+  const memories = outcomes.map(({ hold, memory }) => [hold, memory] as const);
   const count = outcomes.reduce((sum, { rules }) => sum + rules.evaluations, 0);
   const locking = outboundOf(client, rows, nowMs);
   // Made while the database answers; should this throw, the other is not asked any more.
@@ -124,22 +124,22 @@ export async function storeBatch(
   return batch.pending;
 }
 
-function viewOf(track: DeviceTrack, rules: OrganizationRules): RuleView {
+function viewOf(hold: DeviceHold, rules: OrganizationRules): RuleView {
   // Not that of rules which were forgotten and read again: it would keep the old ones in memory.
-  if (track.view?.version !== rules.version || track.view.of !== rules) track.view = rules.viewOf(track.device.id);
-  return track.view;
+  if (hold.view?.version !== rules.version || hold.view.of !== rules) hold.view = rules.viewOf(hold.device.id);
+  return hold.view;
 }
 
 function endInterrupted(
-  { track, rules }: DeviceEvaluation,
+  { hold, rules }: DeviceEvaluation,
   view: RuleView,
   past: ReadonlyMap<string, PastThresholds>,
 ): void {
-  if (!hasDoubt(track.memory.rules, view.of)) return;
-  const known = past.get(track.device.organizationId);
+  if (!hasDoubt(hold.memory.rules, view.of)) return;
+  const known = past.get(hold.device.organizationId);
   // Read ahead by a notification meanwhile.
   if (known?.version !== view.version) throw new RulesMoved();
-  rules.takePast(track.device.id, known.changes);
+  rules.takePast(hold.device.id, known.changes);
 }
 
 /** The duplicate rule needs a device time (section 26.1, 5): packets without one are always new. */
@@ -149,12 +149,12 @@ async function findNew(
 ): Promise<{ isNew: readonly boolean[]; duplicates: number }> {
   const keys: (string | undefined)[] = [];
   const rows = new Map<string, FrameKeyRow>();
-  for (const { track, frame, receivedAtMs } of packets) {
+  for (const { hold, frame, receivedAtMs } of packets) {
     const deviceTimeMs = deviceTimeOf(frame);
-    const key = deviceTimeMs === null ? undefined : frameKey(track, frame);
+    const key = deviceTimeMs === null ? undefined : frameKey(hold, frame);
     keys.push(key);
     if (key !== undefined && deviceTimeMs !== null && !rows.has(key)) {
-      rows.set(key, { track, key, deviceTimeMs, receivedAtMs });
+      rows.set(key, { hold, key, deviceTimeMs, receivedAtMs });
     }
   }
   const inserted = await insertFrameKeys(client, [...rows.values()]);

@@ -40,12 +40,12 @@ interface HeardAnswer {
 
 function answersOf(packets: readonly TakenPacket[]): Map<string, HeardAnswer[]> {
   const answers = new Map<string, HeardAnswer[]>();
-  for (const { track, messages, receivedAtMs } of packets) {
+  for (const { hold, messages, receivedAtMs } of packets) {
     for (const answer of messages) {
       if (answer.kind !== "command_answer") continue;
-      const others = answers.get(track.device.id);
+      const others = answers.get(hold.device.id);
       if (others) others.push({ answer, receivedAtMs });
-      else answers.set(track.device.id, [{ answer, receivedAtMs }]);
+      else answers.set(hold.device.id, [{ answer, receivedAtMs }]);
     }
   }
   return answers;

@@ -39,19 +39,23 @@ export interface DeviceMemory {
   rules: RuleMemory;
 }
 
-/** One connection's hold on a device. Frames of one track are stored in the order of their submission. */
-export interface DeviceTrack {
+/**
+ * - `idle`: no frame of it is being stored.
+ * - `storing`: a batch that is being stored has frames of it.
+ * - `moved`: storing too; somebody else has moved the rules, so they are read again before the next attempt.
+ * - `over`: a newer connection of this process has the device. What waits of this one need not be tried, and what is being
+ *   stored of it finds the newer epoch.
+ */
+export type HoldState = "idle" | "storing" | "moved" | "over";
+
+/** One connection's hold on a device. Frames of one hold are stored in the order of their submission. */
+export interface DeviceHold {
   readonly device: IngestDevice;
   readonly deviceIdBytes: Buffer;
   readonly organizationIdBytes: Buffer;
   readonly epoch: number;
   memory: DeviceMemory;
-  /** A batch that is being stored has frames of it. */
-  isBusy: boolean;
-  /** A newer connection of this process has the device: what waits of this one need not be tried. */
-  isOver: boolean;
-  /** Somebody else has moved the rules: they are read again before the next attempt. */
-  isMoved: boolean;
+  state: HoldState;
   /** The rules that apply, as of their version. */
   view: RuleView | undefined;
 }

@@ -66,10 +66,10 @@ async function closeOne(tx: Tx, row: StalledRow, sampleCount: number, nowMs: num
     where device_id = ${row.device_id} and organization_id = ${row.organization_id} and id = ${row.id}`;
   if (newEventId === undefined) return undefined;
   const { device_id: id, organization_id: organizationId, uid, name } = row;
-  const track = {
+  const hold = {
     device: { id, organizationId, uid, name },
     deviceIdBytes: uuidBytes(id),
     organizationIdBytes: uuidBytes(organizationId),
   };
-  return ecgEvent(track, newEventId, { ...row, duration_ms, status: "incomplete" }, nowMs);
+  return ecgEvent(hold, newEventId, { ...row, duration_ms, status: "incomplete" }, nowMs);
 }

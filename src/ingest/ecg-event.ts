@@ -20,12 +20,12 @@ export interface RecordedEcg {
  * The event of a recording (sections 7 and 19.3). Its time is the `ts` of the recording, as in the outbound example: the server
  * time of the first packet.
  */
-export function ecgEvent(track: EventOwner, eventId: string, ecg: RecordedEcg, nowMs: number): EventRow {
+export function ecgEvent(hold: EventOwner, eventId: string, ecg: RecordedEcg, nowMs: number): EventRow {
   const { number, severity, title } = eventTypes.ecg_recorded;
   const { id: ecg_id, duration_ms, sampling_rate_hz, status } = ecg;
   const length = `ECG of ${Math.round(duration_ms / 1000)} s recorded`;
   return {
-    track,
+    hold,
     id: uuidBytes(eventId),
     typeNumber: number,
     severity: severities[severity],

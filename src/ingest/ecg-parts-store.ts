@@ -3,7 +3,7 @@ import type { EcgPart } from "../codecs/tracker-message.ts";
 import { searchText } from "../lib/search-text.ts";
 import { durationMs, type PartSize } from "../resources/ecg/ecg-layout.ts";
 import type { EcgStatus } from "../resources/ecg/ecg-record.ts";
-import type { DeviceTrack } from "./device-memory.ts";
+import type { DeviceHold } from "./device-memory.ts";
 
 export interface KnownRecording {
   id: string;
@@ -27,14 +27,14 @@ export interface KnownRecording {
 }
 
 export interface TakenPart {
-  track: DeviceTrack;
+  hold: DeviceHold;
   part: EcgPart;
   receivedAtMs: number;
 }
 
 /** A recording that a part of this batch belongs to. */
 export interface OpenRecording extends KnownRecording {
-  track: DeviceTrack;
+  hold: DeviceHold;
   isNew: boolean;
   parts: TakenPart[];
 }
@@ -49,7 +49,7 @@ export async function lockRecordings(client: Client, taken: readonly TakenPart[]
       where device_id = any($1::uuid[]) and (status = 'receiving' or transfer = any($2::text[]))
       order by device_id, id for update`,
     values: [
-      [...new Set(taken.map(({ track }) => track.device.id))],
+      [...new Set(taken.map(({ hold }) => hold.device.id))],
       [...new Set(taken.map(({ part }) => part.transfer))],
     ],
   });
@@ -71,7 +71,7 @@ export async function insertRecordings(client: Client, rows: readonly OpenRecord
     values: [
       rows.map((row) => row.device_id),
       rows.map((row) => row.id),
-      rows.map((row) => row.track.device.organizationId),
+      rows.map((row) => row.hold.device.organizationId),
       rows.map((row) => row.transfer),
       rows.map((row) => row.total),
       rows.map((row) => row.sampling_rate_hz),
@@ -98,9 +98,9 @@ export async function insertParts(client: Client, recordings: readonly OpenRecor
         $8::timestamptz[])
       on conflict do nothing returning recording_id`,
     values: [
-      rows.map(({ track }) => track.device.id),
+      rows.map(({ hold }) => hold.device.id),
       rows.map(({ id }) => id),
-      rows.map(({ track }) => track.device.organizationId),
+      rows.map(({ hold }) => hold.device.organizationId),
       rows.map(({ part }) => part.lead),
       rows.map(({ part }) => part.sequence),
       rows.map(({ part }) => part.samples.length),

@@ -46,24 +46,24 @@ export const storeEcgParts: BatchStep = async (client, packets, rows, nowMs) => 
     if (recording.status === "receiving" || recording.event_id !== null) continue;
     recording.event_id = uuidV7(nowMs);
     const duration_ms = durationMs(recording.sample_count, recording.sampling_rate_hz);
-    rows.events.push(ecgEvent(recording.track, recording.event_id, { ...recording, duration_ms }, nowMs));
+    rows.events.push(ecgEvent(recording.hold, recording.event_id, { ...recording, duration_ms }, nowMs));
   }
   await updateRecordings(client, changed);
 };
 
 const partsOf = (packets: readonly TakenPacket[]): TakenPart[] =>
-  packets.flatMap(({ track, messages, receivedAtMs }) =>
-    messages.flatMap((part) => (part.kind === "ecg_part" ? [{ track, part, receivedAtMs }] : [])),
+  packets.flatMap(({ hold, messages, receivedAtMs }) =>
+    messages.flatMap((part) => (part.kind === "ecg_part" ? [{ hold, part, receivedAtMs }] : [])),
   );
 
 /** Finds the recording of each part, or begins it. */
 function assign(taken: readonly TakenPart[], known: readonly KnownRecording[], nowMs: number): OpenRecording[] {
   const touched = new Map<string, OpenRecording>();
   for (const one of taken) {
-    const { track, part, receivedAtMs } = one;
+    const { hold, part, receivedAtMs } = one;
     const candidates = [...touched.values(), ...known];
     const found = candidates.find((recording) => isOf(recording, one)) ?? begin(one, nowMs);
-    const open = touched.get(found.id) ?? { ...found, track, isNew: !candidates.includes(found), parts: [] };
+    const open = touched.get(found.id) ?? { ...found, hold, isNew: !candidates.includes(found), parts: [] };
     open.parts.push(one);
     open.last_part_at = new Date(Math.max(open.last_part_at.getTime(), receivedAtMs));
     open.gain ??= part.gain;
@@ -73,9 +73,9 @@ function assign(taken: readonly TakenPart[], known: readonly KnownRecording[], n
 }
 
 /** A time that is none may name every recording of the device, so that it holds only for as long as one is under way. */
-function isOf(recording: KnownRecording, { track, part, receivedAtMs }: TakenPart): boolean {
+function isOf(recording: KnownRecording, { hold, part, receivedAtMs }: TakenPart): boolean {
   return (
-    recording.device_id === track.device.id &&
+    recording.device_id === hold.device.id &&
     recording.transfer === part.transfer &&
     recording.total === part.total &&
     recording.sampling_rate_hz === part.samplingRateHz &&
@@ -84,9 +84,9 @@ function isOf(recording: KnownRecording, { track, part, receivedAtMs }: TakenPar
   );
 }
 
-const begin = ({ track, part, receivedAtMs }: TakenPart, nowMs: number): KnownRecording => ({
+const begin = ({ hold, part, receivedAtMs }: TakenPart, nowMs: number): KnownRecording => ({
   id: uuidV7(nowMs),
-  device_id: track.device.id,
+  device_id: hold.device.id,
   transfer: part.transfer,
   total: part.total,
   sampling_rate_hz: part.samplingRateHz,
@@ -108,8 +108,8 @@ const begin = ({ track, part, receivedAtMs }: TakenPart, nowMs: number): KnownRe
 /** The oldest recordings of devices that have begun too many. */
 function surplusOf(known: readonly KnownRecording[], touched: readonly OpenRecording[]): OpenRecording[] {
   const surplus: OpenRecording[] = [];
-  const tracks = new Map(touched.filter(({ isNew }) => isNew).map(({ track }) => [track.device.id, track]));
-  for (const [deviceId, track] of tracks) {
+  const holds = new Map(touched.filter(({ isNew }) => isNew).map(({ hold }) => [hold.device.id, hold]));
+  for (const [deviceId, hold] of holds) {
     const untouched = known.filter(
       (one) => one.device_id === deviceId && one.status === "receiving" && !touched.some(({ id }) => id === one.id),
     );
@@ -117,7 +117,7 @@ function surplusOf(known: readonly KnownRecording[], touched: readonly OpenRecor
     const tooMany = untouched.length + begun - mostOpen;
     if (tooMany <= 0) continue;
     const oldest = untouched.sort((a, b) => a.last_part_at.getTime() - b.last_part_at.getTime()).slice(0, tooMany);
-    surplus.push(...oldest.map((one) => ({ ...one, track, isNew: false, parts: [] })));
+    surplus.push(...oldest.map((one) => ({ ...one, hold, isNew: false, parts: [] })));
   }
   return surplus;
 }

@@ -6,7 +6,7 @@ import { alarmData } from "../resources/events/event-envelope.ts";
 import { eventTypes, severities } from "../resources/events/event-types.ts";
 import type { ScheduleCheck } from "../rules/fence-schedule.ts";
 import { isLate } from "../rules/lateness.ts";
-import type { DeviceMemory, DeviceTrack, LastLocation, RecentFix } from "./device-memory.ts";
+import type { DeviceHold, DeviceMemory, LastLocation, RecentFix } from "./device-memory.ts";
 import type { BatchRows, LocationRow, StateRow } from "./ingest-rows.ts";
 import { withAlarm } from "./rules/alarm-rules.ts";
 import { DeviceRules } from "./rules/device-rules.ts";
@@ -29,10 +29,10 @@ export interface EvaluateOptions {
 
 /**
  * The packets of one device in one batch, one after the other: messages in, rows and the device's next memory out. Pure but for
- * the ids of the rows; the track itself is moved on only by whoever commits.
+ * the ids of the rows; the hold itself is moved on only by whoever commits.
  */
 export class DeviceEvaluation {
-  readonly track: DeviceTrack;
+  readonly hold: DeviceHold;
   memory: DeviceMemory;
   readonly #options: EvaluateOptions;
   readonly #rows: BatchRows;
@@ -41,14 +41,14 @@ export class DeviceEvaluation {
   readonly #ownFixes: LocationRow[] = [];
   readonly rules: DeviceRules;
 
-  constructor(track: DeviceTrack, rows: BatchRows, view: RuleView, options: EvaluateOptions) {
-    this.track = track;
-    this.memory = track.memory;
+  constructor(hold: DeviceHold, rows: BatchRows, view: RuleView, options: EvaluateOptions) {
+    this.hold = hold;
+    this.memory = hold.memory;
     const newEventId = (nowMs: number): string => formatUuid(options.newId(nowMs));
-    this.rules = new DeviceRules(track.memory.rules, view, { isScheduled: options.isScheduled, newEventId });
+    this.rules = new DeviceRules(hold.memory.rules, view, { isScheduled: options.isScheduled, newEventId });
     this.#options = options;
     this.#rows = rows;
-    this.#state = { track, presence: [], lastSeenMs: 0, status: {}, lastLocation: null, firmware: null };
+    this.#state = { hold, presence: [], lastSeenMs: 0, status: {}, lastLocation: null, firmware: null };
     rows.states.push(this.#state);
   }
 
@@ -156,7 +156,7 @@ export class DeviceEvaluation {
     };
     const reason = invalidReason(gps);
     const row: LocationRow = {
-      track: this.track,
+      hold: this.hold,
       id: recent.id,
       tsMs,
       deviceTimeMs: fix.deviceTimeMs,
@@ -189,7 +189,7 @@ export class DeviceEvaluation {
     if (before && newest && isJump(before, newest, fix)) {
       const own = this.#ownFixes.find((row) => row.id === newest.id);
       if (own) own.invalidReason = "implausible_jump";
-      else this.#rows.jumps.push({ track: this.track, id: newest.id, tsMs: newest.tsMs });
+      else this.#rows.jumps.push({ hold: this.hold, id: newest.id, tsMs: newest.tsMs });
       this.memory = { ...this.memory, fixes: [before, fix] };
     } else this.memory = { ...this.memory, fixes: newest ? [newest, fix] : [fix] };
   }
@@ -200,7 +200,7 @@ export class DeviceEvaluation {
     const keys = Object.keys(data);
     if (keys.length === 0) return values;
     this.#rows.telemetry.push({
-      track: this.track,
+      hold: this.hold,
       id: this.#options.newId(receivedAtMs),
       receivedAtMs,
       deviceTimeMs,
@@ -237,7 +237,7 @@ export class DeviceEvaluation {
     const ts = new Date(tsMs).toISOString();
     const enveloped = { id: formatUuid(id), eventType: alarm.type, severity, ts, message, location };
     this.#rows.events.push({
-      track: this.track,
+      hold: this.hold,
       id,
       typeNumber: number,
       severity: severities[severity],
@@ -283,12 +283,12 @@ export class DeviceEvaluation {
   }
 
   #jobOf(id: Buffer): { id: string; deviceId: string; organizationId: string } {
-    const { device } = this.track;
+    const { device } = this.hold;
     return { id: formatUuid(id), deviceId: device.id, organizationId: device.organizationId };
   }
 
   #want(id: Buffer, { kind, payload }: PlaceJob, createdAtMs: number): void {
-    this.#rows.placeJobs.push({ track: this.track, id, kind, createdAtMs, payload });
+    this.#rows.placeJobs.push({ hold: this.hold, id, kind, createdAtMs, payload });
   }
 }
 

@@ -11,14 +11,14 @@ import type { EventOwner, EventRow } from "./ingest-rows.ts";
 /** Names as they are now: a connection may be older than the last change of its device's name. */
 export async function readNames(
   client: Client,
-  facts: readonly { track: EventOwner }[],
-): Promise<(track: EventOwner) => string> {
+  facts: readonly { hold: EventOwner }[],
+): Promise<(hold: EventOwner) => string> {
   const { rows } = await client.query<[string, string]>({
     name: "ingest_names",
     text: "select id, name from devices where id = any($1::uuid[]) and organization_id = any($2::uuid[])",
     values: [
-      [...new Set(facts.map(({ track }) => track.device.id))],
-      [...new Set(facts.map(({ track }) => track.device.organizationId))],
+      [...new Set(facts.map(({ hold }) => hold.device.id))],
+      [...new Set(facts.map(({ hold }) => hold.device.organizationId))],
     ],
     rowMode: "array",
   });
@@ -35,10 +35,10 @@ const outboundTypes = new Map<number, WebhookEventType>(
   ),
 );
 
-function entryOf({ track, typeNumber, tsMs, outbound }: EventRow): OutboundEntry[] {
+function entryOf({ hold, typeNumber, tsMs, outbound }: EventRow): OutboundEntry[] {
   const type = outboundTypes.get(typeNumber);
   if (type === undefined || outbound === null) return [];
-  const { organizationId, uid } = track.device;
+  const { organizationId, uid } = hold.device;
   return [{ organizationId, type, deviceUid: uid, occurredAtMs: tsMs, data: outbound }];
 }
 
@@ -51,8 +51,8 @@ export async function insertEvents(tx: Tx, events: readonly EventRow[], nowMs: n
       fence_name, threshold_id, metric_key, value, location, data, search, created_at)
     select device_id, id, organization_id, event_type, severity, ts, device_ts, title, message, fence_id,
       fence_name, threshold_id, metric_key, value, location::jsonb, data::jsonb, search, created_at
-    from unnest(${column(({ track }) => track.device.id)}::uuid[], ${column(({ id }) => formatUuid(id))}::uuid[],
-      ${column(({ track }) => track.device.organizationId)}::uuid[], ${column((row) => row.typeNumber)}::int2[],
+    from unnest(${column(({ hold }) => hold.device.id)}::uuid[], ${column(({ id }) => formatUuid(id))}::uuid[],
+      ${column(({ hold }) => hold.device.organizationId)}::uuid[], ${column((row) => row.typeNumber)}::int2[],
       ${column((row) => row.severity)}::int2[], ${column((row) => new Date(row.tsMs))}::timestamptz[],
       ${column((row) => (row.deviceTimeMs === null ? null : new Date(row.deviceTimeMs)))}::timestamptz[],
       ${column((row) => row.title)}::text[], ${column((row) => row.message)}::text[],
@@ -61,7 +61,7 @@ export async function insertEvents(tx: Tx, events: readonly EventRow[], nowMs: n
       ${column((row) => row.threshold?.value ?? null)}::float8[],
       ${column((row) => row.location && JSON.stringify(row.location))}::text[],
       ${column((row) => JSON.stringify(row.data))}::text[],
-      ${column((row) => searchText([row.title, row.track.device.uid]))}::text[],
+      ${column((row) => searchText([row.title, row.hold.device.uid]))}::text[],
       ${column((row) => new Date(row.receivedAtMs))}::timestamptz[])
       as e (device_id, id, organization_id, event_type, severity, ts, device_ts, title, message, fence_id,
         fence_name, threshold_id, metric_key, value, location, data, search, created_at)`;

@@ -14,8 +14,8 @@ export const inboundMessages: BatchStep = async (client, packets, rows, nowMs) =
   if (found.length === 0) return;
   const db = onClient(client);
   const now = new Date(nowMs);
-  for (const { track, messages, receivedAtMs } of found.toSorted(byDeviceId)) {
-    const device = { id: track.device.id, organization_id: track.device.organizationId };
+  for (const { hold, messages, receivedAtMs } of found.toSorted(byDeviceId)) {
+    const device = { id: hold.device.id, organization_id: hold.device.organizationId };
     const made: InboundMessage[] = [];
     for (const message of messages) {
       if (message.kind === "text") made.push({ text: message.text, recording: null });

@@ -1,13 +1,13 @@
 import type { OutboundEntry } from "../outbox/outbound-entry.ts";
 import type { PlaceJob } from "../places/place-job.ts";
 import type { EnvelopedLocation } from "../resources/locations/location-envelope.ts";
-import type { DeviceTrack, IngestDevice, LastLocation } from "./device-memory.ts";
+import type { DeviceHold, IngestDevice, LastLocation } from "./device-memory.ts";
 import type { InvalidReason } from "./rules/fix-rules.ts";
 
-/** What a batch writes, before it becomes bytes. Times are milliseconds; `track` gives device and organization. */
+/** What a batch writes, before it becomes bytes. Times are milliseconds; `hold` gives device and organization. */
 
 export interface LocationRow extends EnvelopedLocation {
-  track: DeviceTrack;
+  hold: DeviceHold;
   id: Buffer;
   invalidReason: InvalidReason | null;
   mcc: number | null;
@@ -15,7 +15,7 @@ export interface LocationRow extends EnvelopedLocation {
 }
 
 export interface TelemetryRow {
-  track: DeviceTrack;
+  hold: DeviceHold;
   id: Buffer;
   receivedAtMs: number;
   deviceTimeMs: number | null;
@@ -30,7 +30,7 @@ export interface EventOwner {
 }
 
 export interface EventRow {
-  track: EventOwner;
+  hold: EventOwner;
   id: Buffer;
   typeNumber: number;
   severity: number;
@@ -49,7 +49,7 @@ export interface EventRow {
 }
 
 export interface PlaceJobRow {
-  track: DeviceTrack;
+  hold: DeviceHold;
   id: Buffer;
   kind: "locate" | "address";
   payload: PlaceJob["payload"];
@@ -58,7 +58,7 @@ export interface PlaceJobRow {
 
 /** A fix that was stored as valid and turned out to be an outlier. */
 export interface JumpMark {
-  track: DeviceTrack;
+  hold: DeviceHold;
   id: Buffer;
   tsMs: number;
 }
@@ -71,7 +71,7 @@ export interface PresenceStep {
 
 /** What all new packets of one device change in its state row. */
 export interface StateRow {
-  track: DeviceTrack;
+  hold: DeviceHold;
   /** One for all packets, unless some of them say that the device is switched off. */
   presence: PresenceStep[];
   lastSeenMs: number;

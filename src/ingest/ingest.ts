@@ -5,7 +5,7 @@ import type { Logger } from "../lib/logger.ts";
 import type { Metrics } from "../lib/metrics.ts";
 import { type Batch, type Committed, makeBatch, type StaleDevices, type StoreOptions, storeBatch } from "./batch.ts";
 import { failureOf, reasonOf } from "./batch-failure.ts";
-import type { DeviceTrack } from "./device-memory.ts";
+import type { DeviceHold } from "./device-memory.ts";
 import { makeIngestMetrics } from "./ingest-metrics.ts";
 import type { Outcome, Packet } from "./packet.ts";
 import { keepPoisoned } from "./poison-store.ts";
@@ -40,11 +40,11 @@ export interface IngestOptions extends StoreOptions {
    * So many packets must wait for a second transaction to begin beside the first: then this process works while the database
    * does, and the other way round. With fewer it would only make batches smaller, which cost more and are answered no sooner.
    */
-  crowd?: number;
+  secondBatchThreshold?: number;
 }
 
 const mostPackets = 2000;
-const usualCrowd = 200;
+const defaultSecondBatchThreshold = 200;
 const firstPauseMs = 100;
 const longestPauseMs = 5000;
 /** A server that does not answer for so long is left; the next attempt finds out whether the commit was done. */
@@ -53,6 +53,8 @@ const attemptTimeoutMs = 60_000;
 /** What a packet holds in memory beside its bytes, about. */
 const packetOverheadBytes = 500;
 const sizeOf = ({ frame }: Packet): number => frame.raw.length + packetOverheadBytes;
+
+const isStoring = ({ state }: DeviceHold): boolean => state === "storing" || state === "moved";
 
 export function makeIngest(options: IngestOptions): Ingest {
   return new BatchingIngest(options);
@@ -85,11 +87,11 @@ class BatchingIngest implements Ingest {
     this.queuedFrames++;
     this.queuedBytes += sizeOf(packet);
     this.#waiting.push(packet);
-    if (this.#running === 0 || (this.#running < this.#options.inFlight && this.#isCrowded)) this.#startSoon();
+    if (this.#running === 0 || (this.#running < this.#options.inFlight && this.#fillsSecondBatch)) this.#startSoon();
   }
 
-  get #isCrowded(): boolean {
-    return this.#waiting.length >= (this.#options.crowd ?? usualCrowd);
+  get #fillsSecondBatch(): boolean {
+    return this.#waiting.length >= (this.#options.secondBatchThreshold ?? defaultSecondBatchThreshold);
   }
 
   /** Packets that arrive in the same turn of the event loop share a batch. */
@@ -100,16 +102,16 @@ class BatchingIngest implements Ingest {
 
   async #run(): Promise<void> {
     for (let packets = this.#take(); packets.length > 0; packets = this.#take()) {
-      const current = packets.filter(({ track }) => !track.isOver);
+      const current = packets.filter(({ hold }) => hold.state !== "over");
       if (current.length < packets.length) {
         this.#settleAll(
-          packets.filter(({ track }) => track.isOver),
+          packets.filter(({ hold }) => hold.state === "over"),
           "stale",
         );
       }
-      for (const { track } of current) track.isBusy = true;
+      for (const { hold } of current) hold.state = "storing";
       if (current.length > 0) await this.#store(current);
-      for (const { track } of current) track.isBusy = false;
+      for (const { hold } of current) if (isStoring(hold)) hold.state = "idle";
       this.#onSettled();
     }
     this.#running--;
@@ -119,11 +121,11 @@ class BatchingIngest implements Ingest {
   /** The oldest packets, without those of devices that another transaction is storing. None: the other one takes what comes. */
   #take(): Packet[] {
     if (this.#running <= 1) return this.#waiting.splice(0, mostPackets);
-    if (!this.#isCrowded) return [];
+    if (!this.#fillsSecondBatch) return [];
     const taken: Packet[] = [];
     const kept: Packet[] = [];
     for (const packet of this.#waiting) {
-      if (taken.length < mostPackets && !packet.track.isBusy) taken.push(packet);
+      if (taken.length < mostPackets && !isStoring(packet.hold)) taken.push(packet);
       else kept.push(packet);
     }
     this.#waiting = kept;
@@ -140,7 +142,7 @@ class BatchingIngest implements Ingest {
         return;
       } catch (error) {
         const failure = failureOf(error);
-        if (failure === "stale") return this.#storeWithout(batch, (error as StaleDevices).tracks);
+        if (failure === "stale") return this.#storeWithout(batch, (error as StaleDevices).holds);
         if (failure === "data") return this.#split(batch, error);
         if (this.#closed) return this.#settleAll(batch.packets, "lost");
         if (failure === "again") continue;
@@ -168,7 +170,7 @@ class BatchingIngest implements Ingest {
 
   async #reread(batch: Batch): Promise<void> {
     const { db, clock } = this.#options;
-    const moved = new Set(batch.packets.flatMap(({ track }) => (track.isMoved ? [track] : [])));
+    const moved = new Set(batch.packets.flatMap(({ hold }) => (hold.state === "moved" ? [hold] : [])));
     if (moved.size === 0) return;
     await rereadRules(db, [...moved], clock.nowMs());
     this.#metrics.reread(moved.size);
@@ -209,14 +211,14 @@ class BatchingIngest implements Ingest {
   }
 
   #commit(batch: Batch, { memories }: Committed): void {
-    for (const [track, memory] of memories) track.memory = memory;
+    for (const [hold, memory] of memories) hold.memory = memory;
     this.#settleAll(batch.packets, "stored");
   }
 
-  async #storeWithout(batch: Batch, stale: ReadonlySet<DeviceTrack>): Promise<void> {
+  async #storeWithout(batch: Batch, stale: ReadonlySet<DeviceHold>): Promise<void> {
     const [gone, rest] = [
-      batch.packets.filter(({ track }) => stale.has(track)),
-      batch.packets.filter(({ track }) => !stale.has(track)),
+      batch.packets.filter(({ hold }) => stale.has(hold)),
+      batch.packets.filter(({ hold }) => !stale.has(hold)),
     ];
     this.#settleAll(gone, "stale");
     if (rest.length > 0) await this.#store(rest);
@@ -250,7 +252,7 @@ class BatchingIngest implements Ingest {
     }
     this.#metrics.poisoned(packet.protocol);
     log.warn(
-      { device: packet.track.device.id, protocol: packet.protocol, reason, at: clock.now() },
+      { device: packet.hold.device.id, protocol: packet.protocol, reason, at: clock.now() },
       "a packet could not be stored and was set aside",
     );
     this.#settleAll([packet], "stored");

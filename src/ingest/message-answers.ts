@@ -11,18 +11,18 @@ export function answeredBy({ serial, messageType }: MessageAnswer): Answered | u
 
 /** A message is delivered by the transaction of the packet that says so. */
 export const messageAnswers: BatchStep = async (client, packets, rows, nowMs) => {
-  const found = packets.flatMap(({ track, messages }) =>
+  const found = packets.flatMap(({ hold, messages }) =>
     messages.flatMap((message) => {
       const isDelivery = message.kind === "message_answer" && message.isAccepted && message.isLast;
       const answered = isDelivery ? answeredBy(message) : undefined;
-      return answered ? [{ track, answered }] : [];
+      return answered ? [{ hold, answered }] : [];
     }),
   );
   if (found.length === 0) return;
   const db = onClient(client);
   const now = new Date(nowMs);
-  for (const { track, answered } of found.toSorted(byDeviceId)) {
-    const { id: deviceId, organizationId } = track.device;
-    rows.outbound.push(...(await markDelivered(db, { deviceId, organizationId, epoch: track.epoch }, answered, now)));
+  for (const { hold, answered } of found.toSorted(byDeviceId)) {
+    const { id: deviceId, organizationId } = hold.device;
+    rows.outbound.push(...(await markDelivered(db, { deviceId, organizationId, epoch: hold.epoch }, answered, now)));
   }
 };

@@ -39,9 +39,9 @@ function countsOf({ locations, telemetry, events, outbound }: BatchRows): Map<st
   const count = (organizationId: string): void => {
     counts.set(organizationId, (counts.get(organizationId) ?? 0) + 1);
   };
-  for (const { track, invalidReason } of locations) if (invalidReason === null) count(track.device.organizationId);
-  for (const { track, data } of telemetry) if (isHealthSnapshot(data)) count(track.device.organizationId);
-  for (const { track, outbound: told } of events) if (told !== null) count(track.device.organizationId);
+  for (const { hold, invalidReason } of locations) if (invalidReason === null) count(hold.device.organizationId);
+  for (const { hold, data } of telemetry) if (isHealthSnapshot(data)) count(hold.device.organizationId);
+  for (const { hold, outbound: told } of events) if (told !== null) count(hold.device.organizationId);
   for (const { organizationId } of outbound) count(organizationId);
   return counts;
 }
@@ -55,18 +55,18 @@ const headOf = <T extends WebhookEventType>({ device }: EventOwner, type: T, occ
 
 function addFacts(writer: OutboundWriter, { locations, telemetry, events, outbound }: BatchRows): void {
   for (const row of locations) {
-    if (row.invalidReason !== null || !writer.wants(row.track.device.organizationId, "location.update")) continue;
+    if (row.invalidReason !== null || !writer.wants(row.hold.device.organizationId, "location.update")) continue;
     const json = locationUpdateJson(row, formatUuid(row.id), "gps", writer.iso);
-    writer.add({ ...headOf(row.track, "location.update", row.tsMs), json });
+    writer.add({ ...headOf(row.hold, "location.update", row.tsMs), json });
   }
   for (const row of telemetry) {
-    if (!isHealthSnapshot(row.data) || !writer.wants(row.track.device.organizationId, "health.snapshot")) continue;
+    if (!isHealthSnapshot(row.data) || !writer.wants(row.hold.device.organizationId, "health.snapshot")) continue;
     const json = healthSnapshotJson(row, formatUuid(row.id), writer.iso);
-    writer.add({ ...headOf(row.track, "health.snapshot", row.receivedAtMs), json });
+    writer.add({ ...headOf(row.hold, "health.snapshot", row.receivedAtMs), json });
   }
-  for (const { track, typeNumber, tsMs, outbound: data } of events) {
+  for (const { hold, typeNumber, tsMs, outbound: data } of events) {
     const type = outboundTypes.get(typeNumber);
-    if (data !== null && type) writer.add(factOf({ ...headOf(track, type, tsMs), data }));
+    if (data !== null && type) writer.add(factOf({ ...headOf(hold, type, tsMs), data }));
   }
   for (const entry of outbound) writer.add(factOf(entry));
 }

@@ -1,10 +1,10 @@
 import { hash } from "node:crypto";
 import type { DecodedFrame } from "../codecs/stream-decoder.ts";
-import type { DeviceTrack } from "./device-memory.ts";
+import type { DeviceHold } from "./device-memory.ts";
 
 /** A frame of an accepted device on its way into the database. */
 export interface Packet {
-  track: DeviceTrack;
+  hold: DeviceHold;
   protocol: string;
   frame: DecodedFrame;
   receivedAtMs: number;
@@ -33,5 +33,5 @@ export function deviceTimeOf({ messages }: DecodedFrame): number | null {
 }
 
 /** The same bytes from the same device are the same packet. */
-export const frameKey = ({ deviceIdBytes }: DeviceTrack, { raw }: DecodedFrame): string =>
+export const frameKey = ({ deviceIdBytes }: DeviceHold, { raw }: DecodedFrame): string =>
   hash("sha256", Buffer.concat([deviceIdBytes, raw]), "hex").slice(0, 32);

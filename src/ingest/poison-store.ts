@@ -5,15 +5,15 @@ import type { Packet } from "./packet.ts";
 
 /** Keeps the bytes of a packet that no attempt could store. The reason names the kind of error, never a value of a person. */
 export async function keepPoisoned(client: Client, packet: Packet, reason: string): Promise<void> {
-  const { track, protocol, frame, receivedAtMs } = packet;
+  const { hold, protocol, frame, receivedAtMs } = packet;
   await client.query({
     name: "ingest_poison",
     text: `insert into poisoned_packets (id, organization_id, device_id, protocol, reason, frame, received_at)
       values ($1, $2, $3, $4, $5, $6, $7)`,
     values: [
       uuidV7(receivedAtMs),
-      track.device.organizationId,
-      track.device.id,
+      hold.device.organizationId,
+      hold.device.id,
       protocol,
       reason,
       frame.raw,

@@ -6,7 +6,7 @@ import type { BatchRows, EventOwner, EventRow } from "./ingest-rows.ts";
 import type { PresenceChange } from "./state-store.ts";
 
 export interface PresenceFact {
-  track: EventOwner;
+  hold: EventOwner;
   /** The device's, or its IMEI: what people call it. */
   name: string;
   reason: EnvelopedPresence["reason"];
@@ -20,11 +20,11 @@ const isoOrNull = (timeMs: number | null): string | null => (timeMs === null ? n
 
 /** What the server observes has no time of the device (section 7). */
 export function presenceEvent(fact: PresenceFact, id: Buffer): EventRow {
-  const { track, name, reason, atMs, lastSeenMs, previousMs, location } = fact;
+  const { hold, name, reason, atMs, lastSeenMs, previousMs, location } = fact;
   const isOnline = reason === "connected";
   const { number, severity, title } = eventTypes[isOnline ? "device_online" : "device_offline"];
   return {
-    track,
+    hold,
     id,
     typeNumber: number,
     severity: severities[severity],
@@ -48,18 +48,18 @@ export function presenceEvent(fact: PresenceFact, id: Buffer): EventRow {
 export function addPresenceEvents(
   rows: BatchRows,
   changes: readonly PresenceChange[],
-  nameOf: (track: EventOwner) => string,
+  nameOf: (hold: EventOwner) => string,
   newId: (nowMs: number) => Buffer,
 ): void {
   const first: EventRow[] = [];
   const last: EventRow[] = [];
   let previous: EventOwner | undefined;
-  for (const { track, isOnline, atMs, previousMs } of changes) {
+  for (const { hold, isOnline, atMs, previousMs } of changes) {
     const reason = isOnline ? "connected" : "power_off";
-    const location = track.memory.lastLocation;
-    const fact = { track, name: nameOf(track), reason, atMs, lastSeenMs: atMs, previousMs, location } as const;
-    (isOnline && track !== previous ? first : last).push(presenceEvent(fact, newId(atMs)));
-    previous = track;
+    const location = hold.memory.lastLocation;
+    const fact = { hold, name: nameOf(hold), reason, atMs, lastSeenMs: atMs, previousMs, location } as const;
+    (isOnline && hold !== previous ? first : last).push(presenceEvent(fact, newId(atMs)));
+    previous = hold;
   }
   rows.events = [...first, ...rows.events, ...last];
 }

@@ -68,7 +68,7 @@ function offlineEvent(device: SilentDevice, reason: "silence" | "socket_closed",
   const previousMs = device.status_changed_at?.getTime() ?? null;
   const atMs = previousMs === null ? nowMs : Math.max(nowMs, previousMs + 1);
   const fact = {
-    track: {
+    hold: {
       device: { id, organizationId, uid, name },
       deviceIdBytes: uuidBytes(id),
       organizationIdBytes: uuidBytes(organizationId),

@@ -1,21 +1,21 @@
 import type { Client } from "pg";
 import { binaryArray } from "../db/binary-writer.ts";
 import { uuids } from "./batch-store.ts";
-import type { DeviceTrack } from "./device-memory.ts";
+import type { DeviceHold } from "./device-memory.ts";
 import type { PresenceStep, StateRow } from "./ingest-rows.ts";
 
 /** A packet with which a device went online or offline. */
 export interface PresenceChange extends PresenceStep {
-  track: DeviceTrack;
+  hold: DeviceHold;
   /** When it was the other way round before; null: it had never spoken. */
   previousMs: number | null;
 }
 
 export interface WrittenStates {
   /** A newer connection has these devices: the batch must not commit with their packets. */
-  stale: DeviceTrack[];
+  stale: DeviceHold[];
   /** Somebody else has moved the rules of these devices: what was evaluated for them does not hold. */
-  moved: DeviceTrack[];
+  moved: DeviceHold[];
   changes: PresenceChange[];
 }
 
@@ -30,7 +30,7 @@ const lastStep = ({ presence }: StateRow): PresenceStep => presence.at(-1) as Pr
  * later than the one before, also when the packet had to wait while a sweep found the device silent.
  */
 export async function updateStates(client: Client, states: readonly StateRow[]): Promise<WrittenStates> {
-  const rows = states.toSorted((a, b) => Buffer.compare(a.track.deviceIdBytes, b.track.deviceIdBytes));
+  const rows = states.toSorted((a, b) => Buffer.compare(a.hold.deviceIdBytes, b.hold.deviceIdBytes));
   const restless = rows.filter(({ presence }) => presence.length > 1);
   const { rows: answer } = await client.query<WrittenRow>({
     name: "ingest_states",
@@ -59,9 +59,9 @@ export async function updateStates(client: Client, states: readonly StateRow[]):
       where was_online <> is_online or device_id = any($11::uuid[])`,
     values: [
       uuids(rows),
-      binaryArray("uuid", rows, (writer, { track }) => writer.uuid(track.organizationIdBytes)),
-      binaryArray("int8", rows, (writer, { track }) => writer.int8(track.epoch)),
-      binaryArray("int8", rows, (writer, { track }) => writer.int8(track.memory.ruleVersion)),
+      binaryArray("uuid", rows, (writer, { hold }) => writer.uuid(hold.organizationIdBytes)),
+      binaryArray("int8", rows, (writer, { hold }) => writer.int8(hold.epoch)),
+      binaryArray("int8", rows, (writer, { hold }) => writer.int8(hold.memory.ruleVersion)),
       binaryArray("bool", rows, (writer, state) => writer.bool(lastStep(state).isOnline)),
       binaryArray("timestamptz", rows, (writer, { lastSeenMs }) => writer.timestamptz(lastSeenMs)),
       binaryArray("timestamptz", rows, (writer, state) => writer.timestamptz(lastStep(state).atMs)),
@@ -87,10 +87,10 @@ async function findRefused(client: Client, rows: readonly StateRow[]): Promise<P
     rowMode: "array",
   });
   const known = new Map(current.map(([id, epoch, version]) => [id, { epoch, version }]));
-  const tracks = rows.map(({ track }) => track);
-  const stale = tracks.filter(({ device, epoch }) => known.get(device.id)?.epoch !== epoch);
-  const moved = tracks.filter(({ device, memory }) => known.get(device.id)?.version !== memory.ruleVersion);
-  return { stale, moved: moved.filter((track) => !stale.includes(track)) };
+  const holds = rows.map(({ hold }) => hold);
+  const stale = holds.filter(({ device, epoch }) => known.get(device.id)?.epoch !== epoch);
+  const moved = holds.filter(({ device, memory }) => known.get(device.id)?.version !== memory.ruleVersion);
+  return { stale, moved: moved.filter((hold) => !stale.includes(hold)) };
 }
 
 /** A device that was switched off and on again within the batch is as it was before, and has changed twice. */
@@ -100,22 +100,22 @@ async function changesOf(
   changed: readonly WrittenRow[],
 ): Promise<PresenceChange[]> {
   if (changed.length === 0) return [];
-  const states = new Map(rows.map((state) => [state.track.device.id, state]));
+  const states = new Map(rows.map((state) => [state.hold.device.id, state]));
   const changes: PresenceChange[] = [];
   const restless: PresenceChange[] = [];
   for (const [id, , wasOnline, isOnline, at, before] of changed) {
-    const { track, presence } = states.get(id) as StateRow;
+    const { hold, presence } = states.get(id) as StateRow;
     let isNow = wasOnline;
     let previousMs = (wasOnline === isOnline ? at : before)?.getTime() ?? null;
     for (const step of presence) {
       if (step.isOnline === isNow) continue;
       const atMs = previousMs === null ? step.atMs : Math.max(step.atMs, previousMs + 1);
-      changes.push({ track, isOnline: step.isOnline, atMs, previousMs });
+      changes.push({ hold, isOnline: step.isOnline, atMs, previousMs });
       isNow = step.isOnline;
       previousMs = atMs;
     }
     const last = changes.at(-1);
-    if (presence.length > 1 && last?.track === track) restless.push(last);
+    if (presence.length > 1 && last?.hold === hold) restless.push(last);
   }
   await writeLast(client, restless);
   return changes;

@@ -10,6 +10,9 @@ export interface RawBody {
   tooLarge: boolean;
 }
 
+/** Of calls that anybody can make: log-in, tokens, links (section 21). */
+export const maxPublicBodyBytes = 8192;
+
 /** What is read and dropped of a body that is too large, so that an ordinary client gets its answer and not a reset. */
 const drainLimit = 16 * 1024 * 1024;
 

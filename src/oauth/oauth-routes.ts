@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 
 import type { Database } from "../db/database.ts";
 import { isUnavailable } from "../db/failures.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { RawBody } from "../lib/raw-body.ts";
+import { maxPublicBodyBytes, type RawBody } from "../lib/raw-body.ts";
 import { hashSecret } from "./client-secrets.ts";
 import { type Client, findClient } from "./client-store.ts";
 import { blockedSeconds, recordFailure } from "./failed-attempts.ts";
@@ -46,6 +46,7 @@ export function registerOAuthRoutes(app: FastifyInstance, options: OAuthOptions)
     app.route({
       method: app.supportedMethods as HTTPMethods[],
       url: path,
+      config: { maxBodyBytes: maxPublicBodyBytes },
       handler: async (request, reply) => {
         reply.header("Cache-Control", "no-store").header("Pragma", "no-cache");
         try {

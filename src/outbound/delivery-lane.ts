@@ -30,8 +30,8 @@ export class DeliveryLane implements ReadingLane {
   readonly #pace: LanePace;
   #settings: PushSettings;
   #target: { url: string; to: WebhookTarget } | undefined;
-  #isClosed = false;
-  #isStopped = false;
+  /** Stopped: nothing more begins. Closed: it also records no more than the attempts that were under way. */
+  #state: "running" | "stopped" | "closed" = "running";
   #inFlight = 0;
   #freshInFlight = 0;
   readonly #retries: RetryQueue;
@@ -57,7 +57,11 @@ export class DeliveryLane implements ReadingLane {
   }
 
   get isClosed(): boolean {
-    return this.#isClosed;
+    return this.#state === "closed";
+  }
+
+  get #isRunning(): boolean {
+    return this.#state === "running";
   }
 
   /** There may be new rows. */
@@ -74,7 +78,7 @@ export class DeliveryLane implements ReadingLane {
 
   /** The settings as they are now; read after any row they are applied to. */
   refresh(settings: PushSettings | undefined): void {
-    if (this.#isClosed) return;
+    if (this.isClosed) return;
     if (!settings || settings.epoch === null || settings.url === null || settings.secret === null) {
       this.close();
       return;
@@ -111,14 +115,14 @@ export class DeliveryLane implements ReadingLane {
 
   /** Begins nothing more; what is under way ends and is recorded. */
   stop(): void {
-    this.#isStopped = true;
+    if (this.#isRunning) this.#state = "stopped";
     clearTimeout(this.#timer);
   }
 
   /** Ends the lane for this process. Of what is under way only the attempt is recorded. */
   close(): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
+    if (this.isClosed) return;
+    this.#state = "closed";
     clearTimeout(this.#timer);
     this.#parts.slots.leave(this);
     if (this.#inFlight === 0) this.#closeTarget();
@@ -126,16 +130,16 @@ export class DeliveryLane implements ReadingLane {
   }
 
   onLost(): void {
-    if (this.#isClosed) return;
+    if (this.isClosed) return;
     this.#parts.log.warn({ integration: this.integrationId }, "a webhook lane was taken over by another worker");
     this.close();
   }
 
   pump(): void {
     const { recorder, slots } = this.#parts;
-    if (this.#isClosed || this.#isStopped) return;
+    if (!this.#isRunning) return;
     clearTimeout(this.#timer);
-    while (!this.#isClosed && !recorder.isBlocked && this.#inFlight < this.#pace.limit) {
+    while (this.#isRunning && !recorder.isBlocked && this.#inFlight < this.#pace.limit) {
       const retry = this.#retries.first;
       const entry = retry ? undefined : this.#nextEntry();
       const row = retry ?? entry?.row;
@@ -152,7 +156,7 @@ export class DeliveryLane implements ReadingLane {
       else if (entry) this.#window.begin(entry, this.#parts.clock.nowMs());
       this.#send(row, (retry?.attempts ?? 0) + 1, entry, age);
     }
-    if (!this.#isClosed) this.#planNext();
+    this.#planNext();
   }
 
   #mayPush(row: LogRow): row is LogRow & { body: string; pushEpoch: number } {
@@ -212,7 +216,7 @@ export class DeliveryLane implements ReadingLane {
     if (next.kind === "retry" && !isOnRecord) this.#open++;
     if (next.kind !== "retry" && isOnRecord) this.#open--;
     if (entry) entry.isSettled = true;
-    if (this.#isClosed) {
+    if (this.isClosed) {
       recorder.add(undefined, record);
       if (this.#inFlight === 0) this.#closeTarget();
       return;
@@ -243,7 +247,7 @@ export class DeliveryLane implements ReadingLane {
   }
 
   parkSlow(nowMs: number): readonly RowChange[] {
-    if (this.#isClosed) return [];
+    if (this.isClosed) return [];
     return this.#window.park(nowMs - slowMs).map(({ row }) => {
       this.#retries.hold(row.id);
       this.#open++;
@@ -266,13 +270,13 @@ export class DeliveryLane implements ReadingLane {
 
   onRecorded(changes: readonly RowChange[], retryAt: Date | null): void {
     this.#retries.recorded(changes, retryAt);
-    if (!this.#isClosed) this.#planNext();
+    this.#planNext();
   }
 
   /** Reads more if there is room for it; otherwise sleeps until a retry is due. */
   #planNext(): void {
     clearTimeout(this.#timer);
-    if (this.#reader.isReading || this.#isClosed || this.#isStopped) return;
+    if (this.#reader.isReading || !this.#isRunning) return;
     const nowMs = this.#parts.clock.nowMs();
     const reading = this.#parts.recorder.isBlocked ? undefined : this.#reader.readMore(nowMs);
     if (reading) {

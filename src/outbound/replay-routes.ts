@@ -1,3 +1,4 @@
+import { searchStart } from "../http/lists.ts";
 import { jsonText, type Route, route } from "../http/route.ts";
 import { refTo } from "../http/schemas.ts";
 import { partnerTokenRequired } from "../lib/errors.ts";
@@ -29,12 +30,14 @@ export const replayRoutes = (retentionDays: number): Route[] => [
         const oldest = await findOldestId(db, owner, edgeMs + usableAfterMs);
         throw expiredBefore(retentionDays, oldest === undefined ? edgeMs + usableAfterMs : timeOf(oldest));
       });
+      const sinceAt = since === undefined ? undefined : new Date(timeOf(since));
+      const startMs = search === undefined ? edgeMs : Math.max(edgeMs, searchStart({ after: sinceAt }, now).getTime());
       const { webhookEventTypes, webhookDeviceFilter } = await getSubscription(db, owner);
       const { messagingEnabled } = principal.partner;
       const scopes = [...principal.partner.scopes];
       const shown = shownTypes({ scopes, webhookEventTypes, messagingEnabled });
       const page = await readLog(db, owner, {
-        afterId: since ?? uuidV7Floor(edgeMs),
+        afterId: since ?? uuidV7Floor(startMs),
         types: types ? shown.filter((type) => types.includes(type)) : shown,
         deviceUids: webhookDeviceFilter,
         search,

@@ -175,7 +175,7 @@ describe("Idempotency-Key", () => {
       (await post(body, "free", { headers: { "content-type": type } })).status;
     expect(await raw("{", "application/json")).toBe(400);
     expect(await raw("text=a", "text/plain")).toBe(415);
-    expect(await raw(JSON.stringify({ text: "a".repeat(1_100_000) }), "application/json")).toBe(413);
+    expect(await raw(JSON.stringify({ text: "a".repeat(70_000) }), "application/json")).toBe(413);
     expect((await post({ text: "free at last" }, "free")).status).toBe(201);
   });
 

@@ -126,6 +126,18 @@ describe("a page of the log", () => {
     expect(await found("")).toHaveLength(3);
     expect(refusalIn(await replay(api, integration.token, { search: "a\0b" }))).toEqual([400, "validation_error"]);
   });
+
+  it("searches 31 days at most, however long rows are kept", async () => {
+    const patient = await openTestApi({ clock, url: api.url, retentionDays: 90 });
+    const since = (days: number): string => uuidV7Floor(start.getTime() - days * dayMs);
+    const asked = (query: Record<string, string>) => replay(patient, integration.token, query);
+    expect((await asked({ since: since(80) })).status).toBe(200);
+    expect((await asked({ since: since(30), search: "sos" })).status).toBe(200);
+    const refused = await asked({ since: since(32), search: "sos" });
+    expect(refusalIn(refused)).toEqual([400, "validation_error"]);
+    expect(refused.text).toContain("31 days at most");
+    await patient.close();
+  });
 });
 
 describe("a call that is refused", () => {

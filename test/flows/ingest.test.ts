@@ -270,7 +270,7 @@ test("sets a packet aside that cannot be stored, answers it, and stores the othe
 });
 
 test("keeps the order of a device's packets with two transactions in flight", async () => {
-  const two = await world.open({ ingest: { inFlight: 2, crowd: 1 } });
+  const two = await world.open({ ingest: { inFlight: 2, secondBatchThreshold: 1 } });
   const fleet = await Promise.all(
     Array.from({ length: 20 }, async () => {
       const uid = nextImei();

@@ -23,7 +23,7 @@ afterAll(() => world.close());
  * that each device must have the same events, each once.
  */
 test("packets, timers of several workers and changes of rules at once come to the same events, each once", async () => {
-  const gateway = await world.open({ ingest: { inFlight: 2, crowd: 1 } });
+  const gateway = await world.open({ ingest: { inFlight: 2, secondBatchThreshold: 1 } });
   const devices: { id: string; tracker: Tracker }[] = [];
   for (let index = 0; index < 24; index++) {
     const uid = nextImei();

@@ -59,6 +59,7 @@ export interface TestApiOptions {
   /** A database that somebody else has made, and drops. */
   url?: string;
   speech?: SpeechSetting;
+  retentionDays?: number;
   /** An application and a database of its own: for a file that counts whole tables, breaks the database or fills limits of the address. */
   isPrivate?: boolean;
 }
@@ -69,7 +70,8 @@ export interface TestApiOptions {
  */
 export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi> {
   const clock = options.clock ?? makeClock();
-  const isSpecial = options.isPrivate || options.routes || options.url !== undefined || options.speech;
+  const isSpecial =
+    options.isPrivate || options.routes || options.url !== undefined || options.speech || options.retentionDays;
   if (isSpecial || worker.isTaken) return openApplication({ ...options, clock });
   worker.isTaken = true;
   worker.clock = clock;
@@ -106,8 +108,9 @@ async function openApplication(options: TestApiOptions & { clock: Clock }): Prom
   const rateLimiter = new RateLimiter({ db, clock, listener, log });
   await listener.start();
   const voice = new VoiceService(options.speech ?? { kind: "espeak" });
+  const retention = options.retentionDays ? { retentionDays: options.retentionDays } : {};
   const times = { commandAckTimeoutSeconds: 60, commandTtlSeconds: 86_400 };
-  const table = routeTable({ catalog: loadCatalog(), voice, ...times });
+  const table = routeTable({ catalog: loadCatalog(), voice, ...times, ...retention });
   worker.decoyHash ??= makeDecoyHash("decoy");
   const app = buildApp({
     routes: [...table, ...(options.routes ?? [])],

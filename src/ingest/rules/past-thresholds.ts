@@ -1,7 +1,7 @@
 import type { Db } from "../../db/database.ts";
 import { listThresholdChanges } from "../../resources/thresholds/threshold-changes.ts";
 import type { PastChange } from "../../rules/threshold-history.ts";
-import type { DeviceTrack } from "../device-memory.ts";
+import type { DeviceHold } from "../device-memory.ts";
 import type { OrganizationRules } from "./organization-rules.ts";
 import type { RuleMemory } from "./rule-memory.ts";
 
@@ -20,14 +20,14 @@ export interface PastThresholds {
   changes: readonly PastChange[];
 }
 
-/** By organization, for those of the tracks whose breaches are in doubt: mostly none, and then nothing is read. */
+/** By organization, for those of the holds whose breaches are in doubt: mostly none, and then nothing is read. */
 export async function readPast(
   db: Db,
-  tracks: Iterable<DeviceTrack>,
+  holds: Iterable<DeviceHold>,
   rulesOf: ReadonlyMap<string, OrganizationRules>,
 ): Promise<ReadonlyMap<string, PastThresholds>> {
   const since = new Map<OrganizationRules, number>();
-  for (const { device, memory } of tracks) {
+  for (const { device, memory } of holds) {
     const rules = rulesOf.get(device.organizationId);
     if (!rules || !hasDoubt(memory.rules, rules)) continue;
     since.set(rules, Math.min(since.get(rules) ?? Number.POSITIVE_INFINITY, memory.rules.thresholdsAsOf ?? 0));

@@ -11,7 +11,7 @@ import type { FoundThreshold, RuleFact } from "./device-rules.ts";
 /** Facts with names and texts (sections 7 and 19.3). */
 
 export interface FactOwner {
-  track: EventOwner;
+  hold: EventOwner;
   /** What people call the device. */
   name: string;
   newEventId(nowMs: number): string;
@@ -22,14 +22,14 @@ const fenceTitles = { enter: "Entered", exit: "Left", dwell: "Stayed in" } as co
 const fenceVerbs = { enter: "entered", exit: "left", dwell: "stayed in" } as const;
 
 interface EventParts extends EnvelopedEvent {
-  track: EventOwner;
+  hold: EventOwner;
   tsMs: number;
   deviceTimeMs: number | null;
   title: string;
 }
 
 const rowOf = (parts: EventParts, severity: number, nowMs: number) => ({
-  track: parts.track,
+  hold: parts.hold,
   id: uuidBytes(parts.id),
   typeNumber: eventTypes[parts.eventType].number,
   severity,
@@ -46,7 +46,7 @@ export function ruleEvent(found: RuleFact, owner: FactOwner): EventRow {
 }
 
 function fenceEvent(fact: FenceFact, owner: FactOwner, found: RuleFact): EventRow {
-  const { track, name, newEventId } = owner;
+  const { hold, name, newEventId } = owner;
   const { atMs, deviceTimeMs = null } = found;
   const { kind, fence, tsMs, place, dwellSeconds } = fact;
   const eventType: EventTypeName = fenceTypes[kind];
@@ -60,7 +60,7 @@ function fenceEvent(fact: FenceFact, owner: FactOwner, found: RuleFact): EventRo
     ts: new Date(place.tsMs).toISOString(),
   };
   const parts: EventParts = {
-    track,
+    hold,
     id: newEventId(atMs),
     eventType,
     severity,
@@ -80,7 +80,7 @@ function fenceEvent(fact: FenceFact, owner: FactOwner, found: RuleFact): EventRo
   };
 }
 
-function thresholdEvent(found: FoundThreshold, { track }: FactOwner): EventRow {
+function thresholdEvent(found: FoundThreshold, { hold }: FactOwner): EventRow {
   const { fact, deviceTimeMs, atMs, battery, location } = found;
   const { kind, rule, bound, value, tsMs, eventId, breachEventId } = fact;
   const { metricKey, low, high } = rule;
@@ -88,7 +88,7 @@ function thresholdEvent(found: FoundThreshold, { track }: FactOwner): EventRow {
   const severity: Severity = isBreach ? severityName(rule.severity) : "info";
   const side = `${bound === "high" ? "above" : "below"} ${bound === "high" ? high : low}`;
   const parts: EventParts = {
-    track,
+    hold,
     id: eventId,
     eventType: isBreach ? "threshold_breach" : "threshold_cleared",
     severity,

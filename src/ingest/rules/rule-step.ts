@@ -1,6 +1,6 @@
 import type { Client } from "pg";
 import { formatUuid } from "../../lib/ids.ts";
-import type { DeviceTrack } from "../device-memory.ts";
+import type { DeviceHold } from "../device-memory.ts";
 import { readNames } from "../event-store.ts";
 import type { BatchRows, EventOwner } from "../ingest-rows.ts";
 import type { DeviceRules, RuleFact } from "./device-rules.ts";
@@ -9,7 +9,7 @@ import { lockRuleVersions, readDeviceTimes, timeKey, writeRuleStates } from "./r
 import { RulesMoved } from "./rules-moved.ts";
 
 interface Evaluated {
-  track: DeviceTrack;
+  hold: DeviceHold;
   rules: DeviceRules;
 }
 
@@ -27,16 +27,16 @@ export async function storeRules(
   const found = evaluated.filter(({ rules }) => rules.facts.length > 0);
   if (moved.length === 0 && found.length === 0) return;
   await checkVersions(client, [...new Set([...moved, ...found])]);
-  const states = moved.map(({ track, rules }) => ({ track, rules: rules.memory, dueMs: rules.dueMs }));
+  const states = moved.map(({ hold, rules }) => ({ hold, rules: rules.memory, dueMs: rules.dueMs }));
   await writeRuleStates(
     client,
-    states.toSorted((a, b) => Buffer.compare(a.track.deviceIdBytes, b.track.deviceIdBytes)),
+    states.toSorted((a, b) => Buffer.compare(a.hold.deviceIdBytes, b.hold.deviceIdBytes)),
   );
   if (found.length > 0) await addRuleEvents(client, rows, found, newId);
 }
 
 async function checkVersions(client: Client, evaluated: readonly Evaluated[]): Promise<void> {
-  const used = new Map(evaluated.map(({ track }) => [track.device.organizationId, track.view?.version ?? 0]));
+  const used = new Map(evaluated.map(({ hold }) => [hold.device.organizationId, hold.view?.version ?? 0]));
   const current = await lockRuleVersions(client, [...used.keys()].toSorted());
   for (const [organizationId, version] of used) {
     if ((current.get(organizationId) ?? 0) !== version) throw new RulesMoved();
@@ -50,20 +50,20 @@ async function addRuleEvents(
   newId: (nowMs: number) => Buffer,
 ): Promise<void> {
   const nameOf = await readNames(client, found);
-  const earlier = found.flatMap(({ track, rules }) =>
+  const earlier = found.flatMap(({ hold, rules }) =>
     rules.facts
       .filter(({ deviceTimeMs }) => deviceTimeMs === undefined)
-      .map(({ fact }) => ({ deviceId: track.device.id, tsMs: fact.tsMs })),
+      .map(({ fact }) => ({ deviceId: hold.device.id, tsMs: fact.tsMs })),
   );
   const deviceTimes = new Map(earlier.length > 0 ? await readDeviceTimes(client, earlier) : []);
   if (earlier.length > 0) {
-    for (const { track, tsMs, deviceTimeMs } of rows.locations) {
-      deviceTimes.set(timeKey(track.device.id, tsMs), deviceTimeMs);
+    for (const { hold, tsMs, deviceTimeMs } of rows.locations) {
+      deviceTimes.set(timeKey(hold.device.id, tsMs), deviceTimeMs);
     }
   }
-  for (const { track, rules } of found) {
-    const owner = { track, name: nameOf(track), newEventId: (nowMs: number) => formatUuid(newId(nowMs)) };
-    for (const fact of rules.facts) rows.events.push(ruleEvent(withDeviceTime(fact, track, deviceTimes), owner));
+  for (const { hold, rules } of found) {
+    const owner = { hold, name: nameOf(hold), newEventId: (nowMs: number) => formatUuid(newId(nowMs)) };
+    for (const fact of rules.facts) rows.events.push(ruleEvent(withDeviceTime(fact, hold, deviceTimes), owner));
   }
 }
 

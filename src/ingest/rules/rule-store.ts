@@ -2,7 +2,7 @@ import type { Client } from "pg";
 import { binaryArray } from "../../db/binary-writer.ts";
 import type { Db, Tx } from "../../db/database.ts";
 import { uuids } from "../batch-store.ts";
-import type { DeviceTrack, LastLocation } from "../device-memory.ts";
+import type { DeviceHold, LastLocation } from "../device-memory.ts";
 import { memoryOf, type RuleMemory, type StoredRules, toStored } from "./rule-memory.ts";
 
 /** Older fixes are late whatever comes. */
@@ -47,19 +47,19 @@ export async function readRules(db: Db, deviceIds: readonly string[], nowMs: num
 }
 
 /** Takes up what others have made of the rules of these devices. */
-export async function rereadRules(db: Db, tracks: readonly DeviceTrack[], nowMs: number): Promise<void> {
-  const ids = tracks.map(({ device }) => device.id);
+export async function rereadRules(db: Db, holds: readonly DeviceHold[], nowMs: number): Promise<void> {
+  const ids = holds.map(({ device }) => device.id);
   const known = new Map((await readRules(db, ids, nowMs)).map((row) => [row.device_id, row]));
-  for (const track of tracks) {
-    const row = known.get(track.device.id);
-    if (row) track.memory = { ...track.memory, ruleVersion: row.rule_version, rules: row.rules };
-    track.isMoved = false;
+  for (const hold of holds) {
+    const row = known.get(hold.device.id);
+    if (row) hold.memory = { ...hold.memory, ruleVersion: row.rule_version, rules: row.rules };
+    if (hold.state === "moved") hold.state = "storing";
   }
 }
 
 /** What the rules of a device have come to. */
 export interface RuleStateRow {
-  track: DeviceTrack;
+  hold: DeviceHold;
   rules: RuleMemory;
   dueMs: number | null;
 }
@@ -75,7 +75,7 @@ export async function writeRuleStates(client: Client, rows: readonly RuleStateRo
         due_at = excluded.due_at`,
     values: [
       uuids(rows),
-      binaryArray("uuid", rows, (writer, { track }) => writer.uuid(track.organizationIdBytes)),
+      binaryArray("uuid", rows, (writer, { hold }) => writer.uuid(hold.organizationIdBytes)),
       binaryArray("jsonb", rows, (writer, { rules }) => writer.jsonb(JSON.stringify(toStored(rules)))),
       binaryArray("timestamptz", rows, (writer, { dueMs }) => writer.timestamptz(dueMs)),
     ],

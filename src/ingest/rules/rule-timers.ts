@@ -93,12 +93,12 @@ const contextOf = ({
 /** Events of a device outside of a batch. */
 export async function eventsOf(tx: Tx, device: LockedDevice, { facts }: DeviceRules): Promise<EventRow[]> {
   const { id, organization_id: organizationId, uid, name } = device;
-  const track = {
+  const hold = {
     device: { id, organizationId, uid, name },
     deviceIdBytes: uuidBytes(id),
     organizationIdBytes: uuidBytes(organizationId),
   };
-  const owner = { track, name: shownName(name, uid), newEventId: uuidV7 };
+  const owner = { hold, name: shownName(name, uid), newEventId: uuidV7 };
   const events: EventRow[] = [];
   for (const found of facts) {
     let { deviceTimeMs } = found;

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { metricKeys } from "../../codecs/metric-keys.ts";
+import { protocols } from "../../codecs/protocols.ts";
 import { COMMAND_TYPES } from "./capability.ts";
 import { loadCatalog } from "./catalog.ts";
 
@@ -12,6 +13,11 @@ const supported = (slug: string, kind: string): string[] =>
 const capability = (slug: string, code: string) => catalog.capabilitiesOf(slug).find((entry) => entry.code === code);
 
 describe("shipped catalog", () => {
+  it.each(protocols.map(({ slug, transports }) => [slug, transports] as const))(
+    "knows %s, which the service speaks, with one of its transports",
+    (slug, transports) => expect(transports).toContain(catalog.findProtocol(slug)?.transport),
+  );
+
   it("holds the examples of section 15", () => {
     expect(catalog.findProtocol("iw")).toEqual({
       slug: "iw",

@@ -1,5 +1,5 @@
-import type { Ajv } from "ajv";
 import { metricKeys } from "../../codecs/metric-keys.ts";
+import type { SchemaChecker } from "../../http/schema-check.ts";
 import {
   CAPABILITY_KINDS,
   type Capability,
@@ -9,7 +9,7 @@ import {
 } from "./capability.ts";
 import { CatalogError } from "./catalog-data.ts";
 import type { CapabilitiesFile, Differences, ModelData } from "./data-schemas.ts";
-import { makeParamsCompiler } from "./params-validator.ts";
+import { makeParamsChecker } from "./params-validator.ts";
 
 const GROUPS = {
   command: "commands",
@@ -35,7 +35,7 @@ export function sharedCapabilities(data: CapabilitiesFile): Capability[] {
   const file = "capabilities.json";
   const shared: Capability[] = [];
   const places = new Map<string, string>();
-  const compiler = makeParamsCompiler();
+  const checker = makeParamsChecker();
   for (const kind of CAPABILITY_KINDS) {
     for (const [index, definition] of data[GROUPS[kind]].entries()) {
       const place = `/${GROUPS[kind]}/${index}`;
@@ -47,7 +47,7 @@ export function sharedCapabilities(data: CapabilitiesFile): Capability[] {
       const { event_type: _, code, label, category, ...rest } = { event_type: null, ...definition };
       const head = { code, kind, label, category, supported: false };
       const capability = { ...head, ...rest, source: "catalog", overridden: false } as Capability;
-      if (capability.kind === "command") checkParamsSchema(compiler, capability.params_schema, file, place);
+      if (capability.kind === "command") checkParamsSchema(checker, capability.params_schema, file, place);
       if (capability.kind === "telemetry" && capability.metric_key !== capability.code) {
         throw new CatalogError(file, place, "code and metric_key must be equal");
       }
@@ -99,12 +99,12 @@ function checkDifference(kind: CapabilityKind | undefined, difference: Differenc
   const stray = (Object.keys(difference) as (keyof Differences)[]).find((key) => !DIFFERENCES[kind].includes(key));
   if (stray !== undefined) throw new CatalogError(file, place, `a ${kind} has no "${stray}"`);
   if (difference.params_schema !== undefined)
-    checkParamsSchema(makeParamsCompiler(), difference.params_schema, file, place);
+    checkParamsSchema(makeParamsChecker(), difference.params_schema, file, place);
 }
 
-function checkParamsSchema(compiler: Ajv, schema: ParamsSchema, file: string, place: string): void {
+function checkParamsSchema(checker: SchemaChecker, schema: ParamsSchema, file: string, place: string): void {
   try {
-    compiler.compile(schema);
+    checker.compile(schema);
   } catch (error) {
     throw new CatalogError(file, `${place}/params_schema`, (error as Error).message, { cause: error });
   }

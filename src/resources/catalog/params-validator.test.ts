@@ -15,9 +15,9 @@ function validatorOf(type: CommandType, slug?: string) {
 const required = "This field is required.";
 const notNull = "This field may not be null.";
 const integer = "A valid integer is required.";
-const boolean = "A valid boolean is required.";
-const string = "A valid string is required.";
-const list = "A list is required.";
+const boolean = "Must be a valid boolean.";
+const string = "Not a valid string.";
+const list = "Expected a list of items.";
 const atMost = (limit: number) => `Ensure this value is less than or equal to ${limit}.`;
 const atLeast = (limit: number) => `Ensure this value is greater than or equal to ${limit}.`;
 const notAChoice = (value: string) => `"${value}" is not a valid choice.`;
@@ -60,8 +60,8 @@ const good: [CommandType, unknown][] = [
 
 const bad: [CommandType, unknown, Record<string, string>][] = [
   ["locate_now", null, { params: notNull }],
-  ["locate_now", [], { params: "An object is required." }],
-  ["restart", "now", { params: "An object is required." }],
+  ["locate_now", [], { params: "Expected an object." }],
+  ["restart", "now", { params: "Expected an object." }],
   ["send_message", {}, { "params.text": required }],
   ["send_message", { text: null }, { "params.text": notNull }],
   ["send_message", { text: "" }, { "params.text": "This field may not be blank." }],
@@ -120,7 +120,7 @@ const bad: [CommandType, unknown, Record<string, string>][] = [
   ],
   ["set_contacts", { contacts: null }, { "params.contacts": notNull }],
   ["set_contacts", { contacts: [{ name: "Ada" }] }, { "params.contacts.0.phone": required }],
-  ["set_contacts", { contacts: [contact, "Ada"] }, { "params.contacts.1": "An object is required." }],
+  ["set_contacts", { contacts: [contact, "Ada"] }, { "params.contacts.1": "Expected an object." }],
   [
     "set_contacts",
     { contacts: Array(11).fill(contact) },
@@ -179,15 +179,15 @@ describe("schemas of operators", () => {
       },
     });
     expect(validate({ level: 0.3, kind: null, "a/b": "y" })).toEqual({
-      "params.level": ["This value must be multiple of 0.5."],
-      "params.kind": ["This value must match a schema in anyOf."],
+      "params.level": ["Ensure this value is a multiple of 0.5."],
+      "params.kind": ["This field may not be null."],
       "params.a/b": ['"y" is not a valid choice.'],
     });
     expect(validate({ level: "high" })).toEqual({ "params.level": ["A valid number is required."] });
   });
 
   it("never accept what the schema refuses", () => {
-    const validate = makeParamsValidator({ type: "object", properties: { not: { type: "integer" } } });
-    expect(validate({ not: "5" })).toEqual({ params: ["This value is not valid."] });
+    const validate = makeParamsValidator({ type: "object", properties: { oneOf: { type: "integer" } } });
+    expect(validate({ oneOf: "5" })).toEqual({ params: ["This value is not valid."] });
   });
 });

@@ -1,6 +1,6 @@
 import { validationError } from "../../lib/errors.ts";
 import type { Capability, CommandCapability, ParamsSchema } from "../catalog/capability.ts";
-import { makeParamsCompiler, makeParamsValidator, type ParamsValidator } from "../catalog/params-validator.ts";
+import { makeParamsChecker, makeParamsValidator, type ParamsValidator } from "../catalog/params-validator.ts";
 
 /** Refuses what the device cannot do and parameters that its schema does not take (section 8.1). Returns those it knows. */
 export type CheckCommand = (
@@ -11,13 +11,13 @@ export type CheckCommand = (
 
 /** Schemas of the catalog are compiled once; one that an operator wrote for a device is compiled for each call. */
 export function makeCommandCheck(): CheckCommand {
-  const compiler = makeParamsCompiler();
+  const checker = makeParamsChecker();
   const compiled = new Map<ParamsSchema, ParamsValidator>();
   const validatorOf = ({ code, params_schema, overridden }: CommandCapability): ParamsValidator => {
     if (overridden) return makeParamsValidator(params_schema, code);
     let validator = compiled.get(params_schema);
     if (!validator) {
-      validator = makeParamsValidator(params_schema, code, compiler);
+      validator = makeParamsValidator(params_schema, code, checker);
       compiled.set(params_schema, validator);
     }
     return validator;

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { messageKeyword } from "../../http/field-errors.ts";
 import { FreeObject, Nullable, patched } from "../../http/schemas.ts";
-import { messageKeyword } from "../../http/validation.ts";
 import { type FieldErrors, validationError } from "../../lib/errors.ts";
 import { pick } from "../../lib/pick.ts";
 import type { Catalog } from "../catalog/catalog.ts";

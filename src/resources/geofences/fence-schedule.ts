@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { messageKeyword } from "../../http/field-errors.ts";
 import { refTo } from "../../http/schemas.ts";
-import { messageKeyword } from "../../http/validation.ts";
 import type { FieldErrors } from "../../lib/errors.ts";
 import { parseTimezone } from "../organizations/organization-settings.ts";
 

@@ -1,7 +1,7 @@
 import type { Db } from "../../db/database.ts";
 import { type Sql, sql } from "../../db/sql.ts";
 import { type ListPage, sqlCursorPage } from "../../http/list-results.ts";
-import type { Cursor, ListQuery } from "../../http/lists.ts";
+import { type Cursor, type ListQuery, searchStart } from "../../http/lists.ts";
 import { dateTimeParam, parseDateTime } from "../../http/query-params.ts";
 import { invalidCursor } from "../../lib/errors.ts";
 
@@ -33,6 +33,13 @@ export const timeFilters = {
 };
 
 type HistoryQuery = ListQuery<typeof timeFilters>;
+
+/** A search over a history is bounded in time, whatever the caller asks for. */
+export function withSearchWindow<Query extends HistoryQuery>(query: Query, now: Date): Query {
+  if (query.search === undefined) return query;
+  const { ts_after: after, ts_before: before } = query.filters;
+  return { ...query, filters: { ...query.filters, ts_after: searchStart({ after, before }, now) } };
+}
 
 export const ownedBy = ({ id, organization_id }: HistoryOwner): Sql =>
   sql`h.organization_id = ${organization_id} and h.device_id = ${id}`;

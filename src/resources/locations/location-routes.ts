@@ -3,6 +3,7 @@ import { ok, type Route } from "../../http/route.ts";
 import { refTo } from "../../http/schemas.ts";
 import { notFound } from "../../lib/errors.ts";
 import { getVisibleDevice } from "../devices/device-store.ts";
+import { withSearchWindow } from "./history-page.ts";
 import { Location, toLocation } from "./location-record.ts";
 import { findLatestLocation, listLocations, locationList, readTrack } from "./location-store.ts";
 import { DeviceSegments, readWindow, segmentQuery } from "./segment-record.ts";
@@ -23,7 +24,7 @@ export const locationRoutes = (): Route[] => [
     description: "Positions that a device uploads late appear at their own `ts`; the gap-free channel is the replay.",
     list: locationList,
     item: Location,
-    rows: ({ db, object, list }) => listLocations(db, object, list()),
+    rows: ({ db, object, list, now }) => listLocations(db, object, withSearchWindow(list(), now)),
     toItem: (row, { object }) => toLocation(row, object.uid),
   }),
   locations.get("latest/", {

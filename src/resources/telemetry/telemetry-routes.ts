@@ -5,6 +5,7 @@ import { ok, type Route } from "../../http/route.ts";
 import { FreeObject, Nullable, refTo, Timestamp, Uuid } from "../../http/schemas.ts";
 import { notFound } from "../../lib/errors.ts";
 import { getVisibleDevice } from "../devices/device-store.ts";
+import { withSearchWindow } from "../locations/history-page.ts";
 import { latestReadings, type Readings } from "./latest-readings.ts";
 import { listTelemetry, newestTelemetry, type TelemetryRow, telemetryList } from "./telemetry-store.ts";
 
@@ -51,7 +52,7 @@ export const telemetryRoutes = (): Route[] => [
     summary: "Telemetry of a device, newest first",
     list: telemetryList,
     item: Telemetry,
-    rows: ({ db, object, list }) => listTelemetry(db, object, list()),
+    rows: ({ db, object, list, now }) => listTelemetry(db, object, withSearchWindow(list(), now)),
     toItem: toTelemetry,
   }),
   telemetry.get("latest/", {

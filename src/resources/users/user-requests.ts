@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { messageKeyword } from "../../http/field-errors.ts";
 import { patched } from "../../http/schemas.ts";
-import { messageKeyword } from "../../http/validation.ts";
 
 const changeable = {
   first_name: Type.Optional(Type.String({ maxLength: 100, default: "" })),

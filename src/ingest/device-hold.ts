@@ -1,7 +1,7 @@
 import type { Db } from "../db/database.ts";
 import { uuidBytes, uuidV7Floor } from "../lib/ids.ts";
 import { eventTypes } from "../resources/events/event-types.ts";
-import type { DeviceTrack, IngestDevice, LastLocation } from "./device-memory.ts";
+import type { DeviceHold, IngestDevice, LastLocation } from "./device-memory.ts";
 import { alarmKey } from "./rules/alarm-rules.ts";
 import { noMemory } from "./rules/rule-memory.ts";
 import { readRules } from "./rules/rule-store.ts";
@@ -34,13 +34,13 @@ interface AlarmRow {
 const typeNames = new Map<number, string>(Object.entries(eventTypes).map(([name, { number }]) => [number, name]));
 
 /** Takes up a device where its last connection, of any process, left it. */
-export async function openTrack(
+export async function openHold(
   db: Db,
   device: IngestDevice,
   epoch: number,
   state: KnownState,
   nowMs: number,
-): Promise<DeviceTrack> {
+): Promise<DeviceHold> {
   const [fixes, alarms, known] = await Promise.all([
     db.many<FixRow>`
       select id, ts, lat, lng, accuracy_m from locations
@@ -58,9 +58,7 @@ export async function openTrack(
     deviceIdBytes: uuidBytes(device.id),
     organizationIdBytes: uuidBytes(device.organizationId),
     epoch,
-    isBusy: false,
-    isOver: false,
-    isMoved: false,
+    state: "idle",
     view: undefined,
     memory: {
       fixes: fixes.reverse().map(({ id, ts, lat, lng, accuracy_m }) => ({
