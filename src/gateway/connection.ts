@@ -83,6 +83,7 @@ export class Connection implements PacketOwner, DeviceLink {
   /** Frames in ingest. */
   #waiting = 0;
   #loginFrame: DecodedFrame | undefined;
+  #lastWords: Buffer | undefined;
   #isReading = true;
   #hasEnded = false;
   readonly #openedAtMs: number;
@@ -205,9 +206,10 @@ export class Connection implements PacketOwner, DeviceLink {
     const hasGarbage = this.#skippedBytes > limits.bytesWithoutFrame;
     const isTooLong = this.#pendingBytes > maxPending && !isBehindLogin;
     const isMalformed = this.#malformed >= limits.malformedInARow;
-    if (isMalformed || hasGarbage || isTooLong) {
-      this.#refuse("unreadable");
-      this.close(isMalformed ? "malformed" : "garbage");
+    // A request is refused at once: its sender waits for an answer, and cannot know what follows it.
+    const isRefused = problems.length > 0 && protocol.transports.includes("http");
+    if (isMalformed || hasGarbage || isTooLong || isRefused) {
+      this.close(isMalformed || isRefused ? "malformed" : "garbage", this.#refusal("unreadable"));
     }
     return isBehindLogin;
   }
@@ -264,8 +266,7 @@ export class Connection implements PacketOwner, DeviceLink {
     if (this.state !== "resolving") return;
     if (!admission) {
       metrics.refusedLogin(this.protocol);
-      this.#refuse("unknown_device");
-      return this.close("unknown_device");
+      return this.close("unknown_device", this.#refusal("unknown_device"));
     }
     this.hold = admission.hold;
     this.modelSlug = admission.modelSlug;
@@ -285,6 +286,7 @@ export class Connection implements PacketOwner, DeviceLink {
     if (outcome === "stored") {
       this.#answer(frame);
       if (this.isOpen) this.#host.heard(this, frame.messages);
+      if (frame.isLast) this.close("peer");
     } else if (outcome === "stale") this.destroy("overtaken");
     else if (outcome === "lost") this.destroy("shutdown");
     if (this.state === "closing") this.#endIfAnswered();
@@ -341,10 +343,11 @@ export class Connection implements PacketOwner, DeviceLink {
     }
   }
 
-  /** Reads no more, answers what waits, then closes. */
-  close(reason: CloseReason): void {
+  /** Reads no more, answers what waits, says its last words, then closes. */
+  close(reason: CloseReason, lastWords?: Buffer): void {
     if (this.state === "closing" || this.state === "closed") return;
     this.state = "closing";
+    this.#lastWords = lastWords;
     this.#forget();
     this.#host.metrics.closed(reason);
     this.#isReading = false;
@@ -353,9 +356,8 @@ export class Connection implements PacketOwner, DeviceLink {
   }
 
   /** What the protocol says to a device before the connection is closed on it. */
-  #refuse(reason: RefusalReason): void {
-    const bytes = this.#protocol?.refuse?.(reason, this.#session as Session);
-    if (bytes) this.write(bytes);
+  #refusal(reason: RefusalReason): Buffer | undefined {
+    return this.#protocol?.refuse?.(reason, this.#session as Session);
   }
 
   #forget(): void {
@@ -364,7 +366,10 @@ export class Connection implements PacketOwner, DeviceLink {
   }
 
   #endIfAnswered(): void {
-    if (this.#waiting === 0) this.#socket.destroySoon();
+    if (this.#waiting > 0) return;
+    if (this.#lastWords) this.write(this.#lastWords);
+    this.#lastWords = undefined;
+    this.#socket.destroySoon();
   }
 
   /** At once. */
