@@ -1,5 +1,3 @@
-import { commands, nextPiece, readHeader, writeFrame } from "../codecs/minifinder2/framing.ts";
-import { readItems, writeItem } from "../codecs/minifinder2/items.ts";
 import type {
   AlarmKind,
   Command,
@@ -12,6 +10,7 @@ import type {
   Told,
 } from "./device-protocol.ts";
 import { Bytes } from "./little-endian.ts";
+import { commands, firstFrame, writeFrame, writeItem } from "./minifinder2-frame.ts";
 
 /** 0 is a pendant (EV-07B), 1 a watch (EV-W101), which numbers its items differently and measures more. */
 export type EviewVersion = 0 | 1;
@@ -133,24 +132,16 @@ function watchReadings({ atMs, life }: Snapshot, what: Measurement): Buffer[] {
 
 function read(bytes: Buffer, version: EviewVersion): { told: Told[]; rest: Buffer } {
   const told: Told[] = [];
-  let at = 0;
-  while (at < bytes.length) {
-    const piece = nextPiece(bytes, at);
-    if (piece.kind === "incomplete") break;
-    at = piece.end;
-    told.push(
-      piece.kind === "frame" ? understand(bytes.subarray(piece.start, piece.end), version) : { kind: "unreadable" },
-    );
+  let rest = bytes;
+  for (let found = firstFrame(rest); found !== undefined; found = firstFrame(rest)) {
+    rest = found.rest;
+    const { frame } = found;
+    const isCommand = frame?.command === commands.configuration || frame?.command === commands.control;
+    if (!frame) told.push({ kind: "unreadable" });
+    else if (isCommand && frame.item) told.push(toldCommand(frame.command, frame.sequence, ...frame.item, version));
+    else told.push({ kind: "answer", answer: String(frame.sequence), isRefusal: false });
   }
-  return { told, rest: bytes.subarray(at) };
-}
-
-function understand(raw: Buffer, version: EviewVersion): Told {
-  const { command, sequence, items } = readHeader(raw);
-  const [item] = readItems(items);
-  const isCommand = (command === commands.configuration || command === commands.control) && item !== undefined;
-  if (!isCommand) return { kind: "answer", answer: String(sequence), isRefusal: false };
-  return toldCommand(command, sequence, item.key, item.value, version);
+  return { told, rest };
 }
 
 function toldCommand(command: number, sequence: number, key: number, value: Buffer, version: EviewVersion): Command {

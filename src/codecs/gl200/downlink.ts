@@ -20,6 +20,6 @@ export function encodeDownlink(downlink: Downlink, session: Session<Gl200Traits>
   return [Buffer.from(`AT+GTRTO=${password},${operation},,,,,,${downlink.serial}$`, "latin1")];
 }
 
-/** Four hexadecimal digits; FFFF is what other servers send for everything. */
+/** Four hexadecimal digits; FFFF is what other servers send for everything. An even span keeps commands and messages apart. */
 export const serialOf = (sequence: number): string =>
   (1 + (Math.abs(sequence) % 0xfffe)).toString(16).toUpperCase().padStart(4, "0");

@@ -43,5 +43,5 @@ function offsetMinutes({ timezone, utc_offset_minutes: minutes }: Params, nowMs:
   }
 }
 
-/** Watches keep the numbers from D000 on for themselves. */
-export const serialOf = (sequence: number): string => String(1 + (Math.abs(sequence) % 0xcfff));
+/** Watches keep the numbers from D000 on for themselves. An even span keeps commands and messages apart. */
+export const serialOf = (sequence: number): string => String(1 + (Math.abs(sequence) % 0xcffe));
