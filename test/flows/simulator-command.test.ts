@@ -63,7 +63,7 @@ describe("vigil simulate", () => {
   }
 
   it("registers its devices, lets them report, and ends with a summary", async () => {
-    const words = ["--devices", "6", "--protocol", "watch", "--interval", "1", "--port", port, "--seed", "77"];
+    const words = ["--devices", "6", "--protocol", "iw", "--interval", "1", "--port", port, "--seed", "77"];
     const { code, document } = await run(...words, "--org", organization.slug, "--duration", "2", "--json");
     expect(code).toBe(0);
     expect(document).toMatchObject({ devices: 6, connected: 6, connections: 6, packets_resent: 0, seed: 77 });
@@ -76,7 +76,7 @@ describe("vigil simulate", () => {
       terminal_id: string | null;
     }[];
     expect(devices.map(({ name }) => name).sort()).toEqual([1, 2, 3, 4, 5, 6].map((number) => `Simulated ${number}`));
-    expect(new Set(devices.map((device) => device.device_model_slug))).toEqual(new Set(["watch-generic"]));
+    expect(new Set(devices.map((device) => device.device_model_slug))).toEqual(new Set(["iw-h10"]));
     expect(logins).toEqual(new Set(devices.map(({ uid, terminal_id }) => terminal_id ?? uid)));
 
     const again = await run(...words, "--org", organization.slug, "--duration", "1", "--json");
