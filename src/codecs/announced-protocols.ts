@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { NoTraits } from "./no-traits.ts";
 import { sixDigitSerial, sixteenBitSerial } from "./serials.ts";
-import { imeiDigits5To14, imeiOnly, last12Digits } from "./terminal-ids.ts";
+import { imeiOnly, last12Digits } from "./terminal-ids.ts";
 
 /**
  * Protocols of the catalog that no codec speaks yet. Their devices can be registered, so the rules that registering needs stand
@@ -21,8 +21,6 @@ const Jt808Traits = Type.Object(
 const plain = { traits: NoTraits, terminalIds: imeiOnly, serialOf: sixDigitSerial, modeSeconds: {} };
 
 export const announcedProtocols = [
-  { ...plain, slug: "gt06" },
-  { ...plain, slug: "h02", terminalIds: imeiDigits5To14 },
   { ...plain, slug: "jt808", traits: Jt808Traits, terminalIds: last12Digits, serialOf: sixteenBitSerial },
   { ...plain, slug: "teltonika" },
 ] as const;

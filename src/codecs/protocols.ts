@@ -1,5 +1,7 @@
 import { announcedProtocols } from "./announced-protocols.ts";
 import { gl200 } from "./gl200/protocol.ts";
+import { gt06 } from "./gt06/protocol.ts";
+import { h02 } from "./h02/protocol.ts";
 import { iw } from "./iw/protocol.ts";
 import { minifinder2 } from "./minifinder2/protocol.ts";
 import { osmand } from "./osmand/protocol.ts";
@@ -14,6 +16,8 @@ export const protocols = [
   gl200,
   minifinder2,
   osmand,
+  gt06,
+  h02,
 ] as const satisfies readonly ProtocolDefinition[];
 
 type Spoken = (typeof protocols)[number];

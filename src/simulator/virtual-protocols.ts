@@ -1,6 +1,8 @@
 import type { SpokenSlug } from "../codecs/protocols.ts";
 import type { DeviceProtocol } from "./device-protocol.ts";
 import { makeGl200Device } from "./gl200-device.ts";
+import { makeGt06Device } from "./gt06-device.ts";
+import { makeH02Device } from "./h02-device.ts";
 import { makeIwDevice } from "./iw-device.ts";
 import { makeMinifinder2Device } from "./minifinder2-device.ts";
 import { makeOsmandDevice } from "./osmand-device.ts";
@@ -30,4 +32,6 @@ export const virtualProtocols: Readonly<Record<SpokenSlug, VirtualModels | null>
     { modelSlug: "minifinder2-w101", make: () => makeMinifinder2Device(1) },
   ],
   osmand: [{ modelSlug: "osmand-generic", make: makeOsmandDevice }],
+  gt06: [{ modelSlug: "gt06-generic", make: makeGt06Device }],
+  h02: [{ modelSlug: "h02-generic", make: makeH02Device }],
 };

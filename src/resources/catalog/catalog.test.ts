@@ -74,7 +74,7 @@ describe("shipped catalog", () => {
       "watch",
     ]);
     const generic = catalog.protocols.map(({ slug }) => `${slug}-generic`);
-    const more = ["gl200-sack", "iw-h10", "iw-kids", "iw-pt880", "minifinder2-w101"];
+    const more = ["gl200-sack", "gt06-r11", "iw-h10", "iw-kids", "iw-pt880", "minifinder2-w101"];
     expect(catalog.models.map(({ slug }) => slug)).toEqual([...generic, ...more].toSorted());
   });
 
@@ -82,7 +82,8 @@ describe("shipped catalog", () => {
     ["gl200-generic", 4, 2, 0, 6, 0],
     ["gl200-sack", 4, 2, 0, 6, 0],
     ["gt06-generic", 6, 4, 0, 6, 0],
-    ["h02-generic", 3, 4, 0, 2, 0],
+    ["gt06-r11", 6, 2, 0, 5, 0],
+    ["h02-generic", 4, 4, 0, 2, 0],
     ["iw-generic", 18, 10, 3, 5, 1],
     ["iw-h10", 18, 7, 3, 5, 1],
     ["iw-kids", 10, 4, 3, 2, 0],
