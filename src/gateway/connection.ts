@@ -1,4 +1,3 @@
-import type { Socket } from "node:net";
 import {
   type AwaitedAnswer,
   type Downlink,
@@ -15,6 +14,7 @@ import type { Ingest } from "../ingest/ingest.ts";
 import type { Outcome, Packet, PacketOwner } from "../ingest/packet.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
+import type { ConnectionSocket } from "./connection-socket.ts";
 import type { DeviceLink } from "./downlink.ts";
 import type { GatewayLimits } from "./gateway-limits.ts";
 import type { CloseReason, GatewayMetrics } from "./gateway-metrics.ts";
@@ -71,7 +71,7 @@ export class Connection implements PacketOwner, DeviceLink {
   outstandingSerials: Set<string> = noSerials;
   readonly remoteAddr: string;
   readonly #host: ConnectionHost;
-  readonly #socket: Socket;
+  readonly #socket: ConnectionSocket;
   #protocol: ProtocolDefinition | undefined;
   #session: Session | undefined;
   /** Undefined until the protocol is recognized. */
@@ -91,7 +91,12 @@ export class Connection implements PacketOwner, DeviceLink {
   /** Since when the peer does not read; 0: it does. */
   #unreadSinceMs = 0;
 
-  constructor(host: ConnectionHost, socket: Socket, remoteAddr: string, protocol: ProtocolDefinition | undefined) {
+  constructor(
+    host: ConnectionHost,
+    socket: ConnectionSocket,
+    remoteAddr: string,
+    protocol: ProtocolDefinition | undefined,
+  ) {
     this.#host = host;
     this.#socket = socket;
     this.remoteAddr = remoteAddr;
@@ -102,6 +107,15 @@ export class Connection implements PacketOwner, DeviceLink {
 
   get protocol(): string {
     return this.#protocol?.slug ?? "unknown";
+  }
+
+  get transport(): "tcp" | "udp" {
+    return this.#socket.isDatagram ? "udp" : "tcp";
+  }
+
+  /** Undefined until a login has been accepted. */
+  get sessionDevice(): SessionDevice | undefined {
+    return this.#session?.device;
   }
 
   get device(): IngestDevice {
@@ -165,6 +179,13 @@ export class Connection implements PacketOwner, DeviceLink {
   onDrain(): void {
     this.#unreadSinceMs = 0;
     this.updateReading();
+  }
+
+  /** The end of a datagram is not completed by the next one. True: there was such an end. */
+  dropIncomplete(): boolean {
+    const isIncomplete = this.#pendingBytes > 0;
+    this.#decoder?.clear();
+    return isIncomplete;
   }
 
   #decode(): void {

@@ -16,10 +16,13 @@ import type { Catalog } from "../resources/catalog/catalog.ts";
 import { findWireDevice } from "../resources/devices/wire-device.ts";
 import { AddressCounts } from "./address-counts.ts";
 import { type Admission, Connection, type ConnectionHost } from "./connection.ts";
+import type { ConnectionSocket } from "./connection-socket.ts";
 import type { DeviceLink, DownlinkHost, DownlinkLane, MakeDownlinkLane } from "./downlink.ts";
 import { defaultLimits, type GatewayLimits } from "./gateway-limits.ts";
 import { type GatewayMetrics, makeGatewayMetrics } from "./gateway-metrics.ts";
 import { SessionRegistry } from "./session-registry.ts";
+import { UdpGateway, type UdpGatewayHost } from "./udp-gateway.ts";
+import { makeUdpMetrics } from "./udp-metrics.ts";
 import { UnknownDevices } from "./unknown-devices.ts";
 
 export interface GatewayOptions {
@@ -33,6 +36,8 @@ export interface GatewayOptions {
   protocols: readonly ProtocolDefinition[];
   host: string;
   port: number;
+  /** Datagrams on the same port numbers, where a protocol speaks UDP. */
+  udp: boolean;
   /** Ports that speak one protocol only. */
   dedicatedPorts: readonly { protocol: string; port: number }[];
   /** Drained by the gateway before its connections end; who made it closes it after. */
@@ -48,6 +53,8 @@ export interface Gateway {
   address: AddressInfo;
   /** By protocol. */
   ports: ReadonlyMap<string, number>;
+  /** Whether datagrams are taken. */
+  isUdpOpen: boolean;
   close(): Promise<void>;
 }
 
@@ -81,7 +88,7 @@ function onClose(this: Socket): void {
 /** The close that follows says all there is. */
 function onError(): void {}
 
-class TcpGateway implements Gateway, ConnectionHost {
+class TcpGateway implements Gateway, ConnectionHost, UdpGatewayHost {
   readonly protocols: readonly ProtocolDefinition[];
   readonly limits: GatewayLimits;
   readonly clock: Clock;
@@ -90,11 +97,13 @@ class TcpGateway implements Gateway, ConnectionHost {
   readonly ingest: Ingest;
   readonly ports = new Map<string, number>();
   address: AddressInfo = { address: "", family: "", port: 0 };
+  isUdpOpen = false;
   isFull = false;
   readonly #options: GatewayOptions;
   readonly #servers: Server[] = [];
   readonly #connections = new Set<Connection>();
   readonly #byDevice = new Map<string, Connection>();
+  readonly #udp: UdpGateway;
   readonly #addresses: AddressCounts;
   readonly #unknown: UnknownDevices;
   readonly #sessions: SessionRegistry;
@@ -116,6 +125,7 @@ class TcpGateway implements Gateway, ConnectionHost {
       devices: () => this.#byDevice.size,
       paused: () => Number(this.isFull),
     });
+    this.#udp = new UdpGateway(this, options.protocols, (peers) => makeUdpMetrics(metrics, peers));
     this.ingest = options.ingest;
     this.ingest.onSettled(() => this.checkRoom());
     this.#addresses = new AddressCounts(this.limits);
@@ -163,16 +173,33 @@ class TcpGateway implements Gateway, ConnectionHost {
   async start(): Promise<void> {
     const { port, dedicatedPorts } = this.#options;
     await this.#sessions.start();
-    this.address = await this.#listen(port, undefined);
+    this.isUdpOpen = this.#options.udp && this.#udp.isNeeded;
+    this.address = await this.#listenBoth(port, undefined);
     for (const { protocol, port: own } of dedicatedPorts) {
-      const definition = this.protocols.find(({ slug }) => slug === protocol);
+      const definition = this.#options.protocols.find(({ slug }) => slug === protocol);
       if (!definition) throw new Error(`VIGIL_GATEWAY_PORTS: there is no protocol "${protocol}"`);
-      this.ports.set(protocol, (await this.#listen(own, definition)).port);
+      this.ports.set(protocol, (await this.#listenBoth(own, definition)).port);
     }
     this.#sweep = setInterval(() => {
       const nowMs = performance.now();
       for (const connection of this.#connections) connection.checkTimes(nowMs);
+      this.#udp.checkTimes(nowMs);
     }, this.limits.sweepEveryMs);
+  }
+
+  /** TCP, and UDP on the same number where it is spoken. */
+  async #listenBoth(port: number, protocol: ProtocolDefinition | undefined): Promise<AddressInfo> {
+    const address = await this.#listen(port, protocol);
+    if (!this.isUdpOpen || (protocol && !this.#udp.speaks(protocol.slug))) return address;
+    try {
+      await this.#udp.listen(address.address, address.port, protocol?.slug);
+    } catch (error) {
+      // A port that the system chose is free for TCP only.
+      if (port !== 0 || (error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
+      this.#servers.pop()?.close();
+      return this.#listenBoth(port, protocol);
+    }
+    return address;
   }
 
   #listen(port: number, protocol: ProtocolDefinition | undefined): Promise<AddressInfo> {
@@ -189,23 +216,33 @@ class TcpGateway implements Gateway, ConnectionHost {
   }
 
   #accept(socket: Socket, protocol: ProtocolDefinition | undefined): void {
-    const remoteAddr = socket.remoteAddress ?? "";
-    if (this.#connections.size >= this.limits.connections) {
-      this.metrics.closed("connection_limit");
+    const connection = this.openConnection(socket, socket.remoteAddress ?? "", protocol);
+    if (!connection) {
       socket.destroy();
       return;
+    }
+    (socket as DeviceSocket).vigil = connection;
+    socket.on("data", onData).on("end", onEnd).on("drain", onDrain).on("close", onClose).on("error", onError);
+    connection.updateReading();
+  }
+
+  openConnection(
+    socket: ConnectionSocket,
+    remoteAddr: string,
+    protocol: ProtocolDefinition | undefined,
+  ): Connection | undefined {
+    if (this.#connections.size >= this.limits.connections) {
+      this.metrics.closed("connection_limit");
+      return undefined;
     }
     if (!this.#addresses.admit(remoteAddr, performance.now())) {
       this.metrics.closed("address_limit");
-      socket.destroy();
-      return;
+      return undefined;
     }
     this.metrics.opened();
     const connection = new Connection(this, socket, remoteAddr, protocol);
-    (socket as DeviceSocket).vigil = connection;
     this.#connections.add(connection);
-    socket.on("data", onData).on("end", onEnd).on("drain", onDrain).on("close", onClose).on("error", onError);
-    connection.updateReading();
+    return connection;
   }
 
   async admit(connection: Connection, protocol: string, wireId: string): Promise<Admission | undefined> {
@@ -269,6 +306,7 @@ class TcpGateway implements Gateway, ConnectionHost {
 
   async close(): Promise<void> {
     for (const server of this.#servers) server.close();
+    this.#udp.stop();
     for (const connection of this.#connections) connection.close("shutdown");
     await this.ingest.drain(this.limits.drainMs);
     clearInterval(this.#sweep);
@@ -277,6 +315,7 @@ class TcpGateway implements Gateway, ConnectionHost {
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
     for (const connection of this.#connections) connection.destroy("shutdown");
+    this.#udp.close();
     const lanes = this.#downlinks.map((lane) => lane.close());
     const ended = await Promise.allSettled([...lanes, this.#unknown.close(), this.#sessions.close()]);
     for (const result of ended) {
