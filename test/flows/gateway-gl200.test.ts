@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { type CommandWorld, openCommandWorld } from "../support/command-world.ts";
 import type { TestGateway } from "../support/gateway.ts";
 import { openRawSocket, type RawSocket } from "../support/raw-socket.ts";
+import { openUdpDevice } from "../support/udp-device.ts";
 
 let world: CommandWorld;
 let gateway: TestGateway;
@@ -56,4 +57,17 @@ it("closes on a device that nobody has registered", async () => {
   stranger.write(`+ACK:GTHBD,1A0900,490154299999990,GL300,${time(0)},00A3$`);
   await stranger.untilClosed();
   expect(stranger.received()).toHaveLength(0);
+});
+
+it("speaks UDP on the same port, commands included", async () => {
+  const own = await world.device("gl200-sack");
+  const tracker = await openUdpDevice(gateway.address.port);
+  tracker.write(`+RESP:GTFRI,1A0900,${own},GL300,${place()},${time(0)},00B1$`);
+  await tracker.until("+SACK:00B1$");
+  const id = await world.command(own, "restart");
+  await vi.waitUntil(() => tracker.lines.some((line) => line.startsWith("AT+GTRTO=gl200,3,")), { timeout: 10_000 });
+  const serial = tracker.lines.at(-1)?.slice(-5, -1);
+  tracker.write(`+ACK:GTRTO,1A0900,${own},GL300,REBOOT,${serial},${time(0)},00B2$`);
+  await world.until(own, id, "ack_ok");
+  tracker.close();
 });

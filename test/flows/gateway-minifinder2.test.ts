@@ -5,6 +5,7 @@ import { type CommandWorld, openCommandWorld } from "../support/command-world.ts
 import type { TestGateway } from "../support/gateway.ts";
 import { gps, u32 } from "../support/minifinder2-corpus.ts";
 import { openRawSocket, type RawSocket } from "../support/raw-socket.ts";
+import { openUdpDevice } from "../support/udp-device.ts";
 
 let world: CommandWorld;
 let gateway: TestGateway;
@@ -69,4 +70,14 @@ it("closes on a device that nobody has registered", async () => {
   const payload = Buffer.concat([Buffer.from([0x03]), writeItem(0x01, Buffer.from("490154299999990"))]);
   stranger.write(writeFrame(payload, 1, 0, true));
   await vi.waitUntil(() => stranger.isClosed, { timeout: 10_000 });
+});
+
+it("speaks UDP on the same port", async () => {
+  const own = await world.device("minifinder2-generic");
+  const pendant = await openUdpDevice(gateway.address.port);
+  const payload = Buffer.concat([Buffer.from([0x01]), writeItem(0x01, Buffer.from(own)), gps]);
+  pendant.write(writeFrame(payload, 7, 0, true));
+  await vi.waitUntil(() => pendant.answers.length > 0, { timeout: 10_000 });
+  expect(pendant.answers).toEqual([success(7)]);
+  pendant.close();
 });
