@@ -75,6 +75,17 @@ export interface FrameContent {
   isReadAgain?: boolean;
   /** The device asked for the connection to be closed after the answer. */
   isLast?: boolean;
+  /**
+   * The reports of the frame, where it may hold several or where devices send the same report in different frames. Each is
+   * stored, and recognized when it is sent again, by itself. `messages` holds those of all reports.
+   */
+  reports?: readonly FrameReport[];
+}
+
+export interface FrameReport {
+  messages: TrackerMessage[];
+  /** The bytes of the report: the same ones from the same device are the same report. */
+  raw: Buffer;
 }
 
 export interface AwaitedAnswer {
@@ -108,6 +119,8 @@ export interface SessionDevice<Traits = Readonly<Record<string, unknown>>> {
   traits: Partial<Traits>;
   /** The organization's language, two letters. */
   locale: string;
+  /** The code that the device is told when it registers; absent in protocols without one. */
+  authentication?: { code: string; isStored: boolean };
   /** Serials of commands that wait for an answer; a frame that begins with one of them is an answer. */
   outstandingSerials: ReadonlySet<string>;
 }

@@ -1,5 +1,5 @@
 import { MalformedFrame } from "./malformed-frame.ts";
-import type { FrameContent, ProtocolDefinition, Session } from "./protocol-definition.ts";
+import type { FrameContent, FrameReport, ProtocolDefinition, Session } from "./protocol-definition.ts";
 import type { TrackerMessage } from "./tracker-message.ts";
 
 export interface Decoded {
@@ -15,6 +15,8 @@ export interface DecodedFrame {
   replies: Buffer[];
   /** The frame as it came; identifies a resent packet, and is kept when the frame cannot be stored. */
   raw: Buffer;
+  /** As in FrameContent. */
+  reports?: readonly FrameReport[];
   /** The connection is closed after the answer. */
   isLast?: boolean;
 }
@@ -101,8 +103,14 @@ export class StreamDecoder {
           decoded.trailing.malformed++;
           if (content.resumeAt !== undefined) at = Math.max(before + 1, start + content.resumeAt);
         } else {
-          const { messages, replies, isLast } = content;
-          decoded.frames.push({ messages, replies, raw, ...(isLast ? { isLast } : {}) });
+          const { messages, replies, reports, isLast } = content;
+          decoded.frames.push({
+            messages,
+            replies,
+            raw,
+            ...(reports ? { reports } : {}),
+            ...(isLast ? { isLast } : {}),
+          });
           decoded.trailing.malformed = 0;
           goodUntil = end;
           if (content.messages.at(-1)?.kind === "login") {
