@@ -14,6 +14,7 @@ import type { Ingest } from "../ingest/ingest.ts";
 import type { Outcome, Packet, PacketOwner } from "../ingest/packet.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
+import type { Admission } from "./admission.ts";
 import type { ConnectionSocket } from "./connection-socket.ts";
 import type { DeviceLink } from "./downlink.ts";
 import type { GatewayLimits } from "./gateway-limits.ts";
@@ -41,13 +42,6 @@ export interface ConnectionHost {
   /** What the device said is stored and answered. */
   onMessages(connection: Connection, messages: readonly TrackerMessage[]): void;
   onClose(connection: Connection): void;
-}
-
-export interface Admission {
-  device: SessionDevice;
-  modelSlug: string;
-  outstandingSerials: Set<string>;
-  hold: DeviceHold;
 }
 
 /**
