@@ -17,6 +17,8 @@ export interface DecodedFrame {
   raw: Buffer;
   /** As in FrameContent. */
   reports?: readonly FrameReport[];
+  /** The connection is closed after the answer. */
+  isLast?: boolean;
 }
 
 /** A malformed frame, or bytes between frames that belong to none. */
@@ -101,8 +103,14 @@ export class StreamDecoder {
           decoded.trailing.malformed++;
           if (content.resumeAt !== undefined) at = Math.max(before + 1, start + content.resumeAt);
         } else {
-          const { messages, replies, reports } = content;
-          decoded.frames.push(reports ? { messages, replies, raw, reports } : { messages, replies, raw });
+          const { messages, replies, reports, isLast } = content;
+          decoded.frames.push({
+            messages,
+            replies,
+            raw,
+            ...(reports ? { reports } : {}),
+            ...(isLast ? { isLast } : {}),
+          });
           decoded.trailing.malformed = 0;
           goodUntil = end;
           if (content.messages.at(-1)?.kind === "login") {
