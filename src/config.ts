@@ -44,6 +44,8 @@ export interface Config {
   geocoderUrl: string | undefined;
   geolocateUrl: string | undefined;
   trustProxy: readonly string[];
+  /** A map style for the console; empty: the built-in outline of the world. */
+  mapStyleUrl: string;
   databasePoolSize: number;
   smtpUrl: string | undefined;
   mailFrom: string;
@@ -206,6 +208,7 @@ export function loadConfig(
     webhookBackoffSeconds: parsed("VIGIL_WEBHOOK_BACKOFF", parseBackoff) ?? [1, 5, 30, 120, 600],
     webhookTimeoutMs: number("VIGIL_WEBHOOK_TIMEOUT_MS", 10_000, 1, 600_000),
     geocoderUrl: parsed("VIGIL_GEOCODER_URL", httpUrl),
+    mapStyleUrl: parsed("VIGIL_MAP_STYLE_URL", httpUrl) ?? "",
     geolocateUrl: parsed("VIGIL_GEOLOCATE_URL", httpUrl),
     trustProxy: listOf(read("VIGIL_TRUST_PROXY") ?? "").map((text) => parseCidr("VIGIL_TRUST_PROXY", text)),
     databasePoolSize: number("VIGIL_DATABASE_POOL_SIZE", 10, 2, 500),

@@ -75,6 +75,8 @@ export interface FrameContent {
   refusals?: Buffer[];
   /** The frame names its device beside what it says: it is read again once the login is accepted. */
   isReadAgain?: boolean;
+  /** The device asked for the connection to be closed after the answer. */
+  isLast?: boolean;
   /**
    * The reports of the frame, where it may hold several or where devices send the same report in different frames. Each is
    * stored, and recognized when it is sent again, by itself. `messages` holds those of all reports.

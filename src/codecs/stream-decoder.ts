@@ -19,6 +19,8 @@ export interface DecodedFrame {
   raw: Buffer;
   /** As in FrameContent. */
   reports?: readonly FrameReport[];
+  /** The connection is closed after the answer. */
+  isLast?: boolean;
 }
 
 /** A malformed frame, or bytes between frames that belong to none. */
@@ -103,13 +105,14 @@ export class StreamDecoder {
           decoded.trailing.malformed++;
           if (content.resumeAt !== undefined) at = Math.max(before + 1, start + content.resumeAt);
         } else {
-          const { messages, replies, refusals, reports } = content;
+          const { messages, replies, refusals, reports, isLast } = content;
           decoded.frames.push({
             messages,
             replies,
             raw,
             ...(refusals ? { refusals } : {}),
             ...(reports ? { reports } : {}),
+            ...(isLast ? { isLast } : {}),
           });
           decoded.trailing.malformed = 0;
           goodUntil = end;
