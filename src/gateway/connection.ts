@@ -295,11 +295,11 @@ export class Connection implements PacketOwner, DeviceLink {
     else this.updateReading();
   }
 
-  packetSettled({ frame }: Packet, outcome: Outcome): void {
+  packetSettled({ frame, isRefused }: Packet, outcome: Outcome): void {
     this.#waiting--;
     if (this.state === "closed") return;
     if (outcome === "stored") {
-      this.#answer(frame);
+      this.#answer(frame, isRefused === true);
       if (this.isOpen) this.#host.onMessages(this, frame.messages);
       if (frame.isLast) this.close("peer");
     } else if (outcome === "stale") this.destroy("overtaken");
@@ -309,8 +309,8 @@ export class Connection implements PacketOwner, DeviceLink {
   }
 
   // Only after the commit: a device that sees the answer deletes its copy.
-  #answer(frame: DecodedFrame): void {
-    for (const reply of frame.replies) this.write(reply);
+  #answer(frame: DecodedFrame, isRefused: boolean): void {
+    for (const reply of (isRefused && frame.refusals) || frame.replies) this.write(reply);
     if (!frame.messages.some(isLogin)) return;
     try {
       const clock = this.#protocol?.encode({ kind: "clock" }, this.#session as Session) ?? [];
