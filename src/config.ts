@@ -19,6 +19,10 @@ export interface Config {
   gatewayMaxConnections: number;
   gatewayMaxPerAddress: number;
   gatewayNewPerAddress: number;
+  /** Voice and ECG that are taken from one device in a day. */
+  deviceMediaMbPerDay: number;
+  /** With less free space than this on the disk of the embedded database only alarms are stored; 0: always everything. */
+  diskFloorMb: number;
   /** Transactions of packets at a time. */
   ingestInFlight: number;
   opsPort: number;
@@ -184,6 +188,8 @@ export function loadConfig(
     gatewayMaxConnections: number("VIGIL_GATEWAY_MAX_CONNECTIONS", 100_000, 1, 1_000_000),
     gatewayMaxPerAddress: number("VIGIL_GATEWAY_MAX_PER_ADDRESS", 20_000, 1, 1_000_000),
     gatewayNewPerAddress: number("VIGIL_GATEWAY_NEW_PER_ADDRESS_PER_MINUTE", 12_000, 1, 1_000_000),
+    deviceMediaMbPerDay: number("VIGIL_DEVICE_MEDIA_MB_PER_DAY", 20, 0, 1_000_000),
+    diskFloorMb: number("VIGIL_DISK_FLOOR_MB", 512, 0, 1_000_000_000),
     ingestInFlight: number("VIGIL_INGEST_IN_FLIGHT", 2, 1, 2),
     opsPort: port("--ops-port", flags.opsPort, "VIGIL_OPS_PORT", 9090),
     baseUrl: parsed("VIGIL_BASE_URL", httpUrl)?.replace(/\/+$/, ""),
