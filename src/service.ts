@@ -76,7 +76,9 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   const voice = new VoiceService(config.speech, { metrics });
   lifecycle.add("voice", () => voice.close());
 
-  const shared = { config, lifecycle, db, clock, log, metrics, listener, secrets, rules, voice };
+  let address = `http://127.0.0.1:${config.port}`;
+  const baseUrl = (): string => config.baseUrl ?? address;
+  const shared = { config, lifecycle, db, clock, log, metrics, listener, secrets, rules, voice, baseUrl };
   const parts = { ...shared, catalog: loadCatalog(), carrierName: loadCarriers() };
   if (config.roles.includes("worker")) openWorkerRole(parts);
   const api = config.roles.includes("api") ? openApiRole(parts) : undefined;
@@ -84,6 +86,7 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   const { gateway, udp } = isGateway ? await openGatewayRole(parts) : { gateway: "off", udp: "off" };
   await listener.start();
   const http = (await api?.listen()) ?? "off";
+  if (api) address = http;
 
   const { count } = await db.one<{ count: number }>`select count(*) as count from organizations`;
   return {

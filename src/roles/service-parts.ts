@@ -27,4 +27,6 @@ export interface ServiceParts {
   secrets: SecretBox;
   rules: RuleBook;
   voice: VoiceService;
+  /** Where people reach the service: as configured, else where this process or one with its settings listens. */
+  baseUrl: () => string;
 }
