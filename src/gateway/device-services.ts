@@ -3,6 +3,7 @@ import { commandAnswers } from "../ingest/command-answers.ts";
 import { storeEcgParts } from "../ingest/ecg-parts.ts";
 import { inboundMessages } from "../ingest/inbound-messages.ts";
 import { messageAnswers } from "../ingest/message-answers.ts";
+import { simChanges } from "../ingest/sim-changes.ts";
 import { makeCommandLane } from "./command-lane.ts";
 import type { MakeDownlinkLane } from "./downlink.ts";
 import { MessageLane } from "./message-lane.ts";
@@ -21,7 +22,7 @@ export interface DeviceServicesOptions {
 export function deviceServices({ commandAckTimeoutSeconds }: DeviceServicesOptions): DeviceServices {
   return {
     // Messages first: an answer without a serial belongs to the command that waits for it, if one does.
-    steps: [messageAnswers, commandAnswers, inboundMessages, storeEcgParts],
+    steps: [messageAnswers, commandAnswers, inboundMessages, storeEcgParts, simChanges],
     downlinks: [makeCommandLane({ ackTimeoutSeconds: commandAckTimeoutSeconds }), (host) => new MessageLane(host)],
   };
 }

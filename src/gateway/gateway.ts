@@ -1,9 +1,8 @@
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
-import type { ProtocolDefinition, SessionDevice } from "../codecs/protocol-definition.ts";
+import type { ProtocolDefinition } from "../codecs/protocol-definition.ts";
 import type { TrackerMessage } from "../codecs/tracker-message.ts";
 import type { Database } from "../db/database.ts";
 import type { Listener } from "../db/listener.ts";
-import { openHold } from "../ingest/device-hold.ts";
 import type { DeviceHold } from "../ingest/device-memory.ts";
 import type { Ingest } from "../ingest/ingest.ts";
 import type { RuleBook } from "../ingest/rules/rule-book.ts";
@@ -11,14 +10,17 @@ import type { Clock } from "../lib/clock.ts";
 import { newUuid } from "../lib/ids.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Metrics } from "../lib/metrics.ts";
-import { ZoneOffsets } from "../lib/zone-offset.ts";
+import { NetworkList } from "../lib/network-list.ts";
+import { networkOf } from "../lib/network-of.ts";
 import type { Catalog } from "../resources/catalog/catalog.ts";
-import { findWireDevice } from "../resources/devices/wire-device.ts";
-import { AddressCounts } from "./address-counts.ts";
-import { type Admission, Connection, type ConnectionHost } from "./connection.ts";
+import { Admissions } from "./admissions.ts";
+import { Connection } from "./connection.ts";
+import type { ConnectionHost } from "./connection-host.ts";
 import type { DeviceLink, DownlinkHost, DownlinkLane, MakeDownlinkLane } from "./downlink.ts";
 import { defaultLimits, type GatewayLimits } from "./gateway-limits.ts";
 import { type GatewayMetrics, makeGatewayMetrics } from "./gateway-metrics.ts";
+import { PeerLimits } from "./peer-limits.ts";
+import { SessionConflicts } from "./session-conflicts.ts";
 import { SessionRegistry } from "./session-registry.ts";
 import { UnknownDevices } from "./unknown-devices.ts";
 
@@ -40,6 +42,8 @@ export interface GatewayOptions {
   rules: RuleBook;
   /** Who speaks to devices. */
   downlinks: readonly MakeDownlinkLane[];
+  /** Networks in CIDR form; the gateway is closed to all others. None: it is open to all. */
+  networks?: readonly string[];
   limits?: Partial<GatewayLimits>;
 }
 
@@ -81,6 +85,8 @@ function onClose(this: Socket): void {
 /** The close that follows says all there is. */
 function onError(): void {}
 
+const pruneEveryMs = 60_000;
+
 class TcpGateway implements Gateway, ConnectionHost {
   readonly protocols: readonly ProtocolDefinition[];
   readonly limits: GatewayLimits;
@@ -95,11 +101,14 @@ class TcpGateway implements Gateway, ConnectionHost {
   readonly #servers: Server[] = [];
   readonly #connections = new Set<Connection>();
   readonly #byDevice = new Map<string, Connection>();
-  readonly #addresses: AddressCounts;
+  readonly peers: PeerLimits;
+  readonly admissions: Admissions;
+  readonly #networks: NetworkList;
+  readonly #conflicts: SessionConflicts;
   readonly #unknown: UnknownDevices;
   readonly #sessions: SessionRegistry;
   readonly #downlinks: readonly DownlinkLane[];
-  readonly #zones = new ZoneOffsets();
+  #prunedAtMs = 0;
   #sweep: NodeJS.Timeout | undefined;
 
   constructor(options: GatewayOptions) {
@@ -115,10 +124,15 @@ class TcpGateway implements Gateway, ConnectionHost {
       connections: () => this.#connections.size,
       devices: () => this.#byDevice.size,
       paused: () => Number(this.isFull),
+      unlogged: () => this.peers.unloggedCount,
+      slowedNetworks: () => this.admissions.throttle.slowedCount,
+      waitingLogins: () => this.admissions.throttle.waitingCount,
     });
     this.ingest = options.ingest;
     this.ingest.onSettled(() => this.checkRoom());
-    this.#addresses = new AddressCounts(this.limits);
+    this.peers = new PeerLimits(this.limits);
+    this.#networks = new NetworkList(options.networks ?? []);
+    this.#conflicts = new SessionConflicts(db, clock, log, () => this.metrics.takenOver());
     this.#unknown = new UnknownDevices(db, clock, log);
     const onOvertaken = (deviceId: string, epoch: number): void => {
       const connection = this.#byDevice.get(deviceId);
@@ -134,6 +148,18 @@ class TcpGateway implements Gateway, ConnectionHost {
         hold ? [{ deviceId: hold.device.id, epoch: hold.epoch }] : [],
       );
     this.#sessions = new SessionRegistry({ db, clock, log, listener, nodeId, openSessions, onOvertaken, onWoken });
+    this.admissions = new Admissions({
+      db,
+      clock,
+      catalog,
+      rules: options.rules,
+      limits: this.limits,
+      sessions: this.#sessions,
+      conflicts: this.#conflicts,
+      unknown: this.#unknown,
+      metrics: this.metrics,
+      isClosedNetwork: !this.#networks.isEmpty,
+    });
     const host: DownlinkHost = {
       db,
       clock,
@@ -172,6 +198,9 @@ class TcpGateway implements Gateway, ConnectionHost {
     this.#sweep = setInterval(() => {
       const nowMs = performance.now();
       for (const connection of this.#connections) connection.checkTimes(nowMs);
+      if (nowMs - this.#prunedAtMs < pruneEveryMs) return;
+      this.#prunedAtMs = nowMs;
+      this.admissions.prune((deviceId) => this.#byDevice.has(deviceId));
     }, this.limits.sweepEveryMs);
   }
 
@@ -190,50 +219,23 @@ class TcpGateway implements Gateway, ConnectionHost {
 
   #accept(socket: Socket, protocol: ProtocolDefinition | undefined): void {
     const remoteAddr = socket.remoteAddress ?? "";
-    if (this.#connections.size >= this.limits.connections) {
-      this.metrics.closed("connection_limit");
+    if (!this.#networks.isEmpty && !this.#networks.includes(remoteAddr)) {
+      this.metrics.closed("network");
       socket.destroy();
       return;
     }
-    if (!this.#addresses.admit(remoteAddr, performance.now())) {
-      this.metrics.closed("address_limit");
+    const connection = new Connection(this, socket, remoteAddr, networkOf(remoteAddr), protocol);
+    const refusal = this.peers.admit(connection, performance.now());
+    if (refusal) {
+      this.metrics.closed(refusal);
       socket.destroy();
       return;
     }
     this.metrics.opened();
-    const connection = new Connection(this, socket, remoteAddr, protocol);
     (socket as DeviceSocket).vigil = connection;
     this.#connections.add(connection);
     socket.on("data", onData).on("end", onEnd).on("drain", onDrain).on("close", onClose).on("error", onError);
     connection.updateReading();
-  }
-
-  async admit(connection: Connection, protocol: string, wireId: string): Promise<Admission | undefined> {
-    const { db, catalog } = this.#options;
-    const found = await findWireDevice(db.point, protocol, wireId);
-    if (!found) {
-      this.#unknown.add(wireId, protocol, connection.remoteAddr);
-      return undefined;
-    }
-    const { id, organization_id: organizationId, uid, name } = found;
-    // The first device of an organization waits for its rules, instead of the packets of all others.
-    await this.#options.rules.upTo(organizationId, 0);
-    const claim = { deviceId: id, organizationId, protocol, remoteAddr: connection.remoteAddr };
-    const session = await this.#sessions.claim(claim);
-    const nowMs = this.clock.nowMs();
-    const hold = await openHold(db.point, { id, organizationId, uid, name }, session.epoch, session, nowMs);
-    // A socket that has gone meanwhile will not be opened, and nobody else would end its session.
-    if (connection.state !== "resolving") this.#sessions.end(id, session.epoch);
-    const outstandingSerials = new Set<string>();
-    const device: SessionDevice = {
-      imei: uid,
-      id: wireId,
-      utcOffsetMinutes: this.#zones.minutesAt(found.timezone, nowMs),
-      traits: catalog.findModel(found.device_model_slug) ? catalog.traitsOf(found.device_model_slug) : {},
-      locale: found.default_locale.slice(0, 2),
-      outstandingSerials,
-    };
-    return { device, hold, modelSlug: found.device_model_slug, outstandingSerials };
   }
 
   opened(connection: Connection, hold: DeviceHold): boolean {
@@ -249,7 +251,6 @@ class TcpGateway implements Gateway, ConnectionHost {
 
   gone(connection: Connection): void {
     if (!this.#connections.delete(connection)) return;
-    this.#addresses.release(connection.remoteAddr);
     const { hold } = connection;
     if (!hold) return;
     if (this.#byDevice.get(hold.device.id) === connection) this.#byDevice.delete(hold.device.id);
@@ -277,8 +278,10 @@ class TcpGateway implements Gateway, ConnectionHost {
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
     for (const connection of this.#connections) connection.destroy("shutdown");
+    this.admissions.throttle.close();
     const lanes = this.#downlinks.map((lane) => lane.close());
-    const ended = await Promise.allSettled([...lanes, this.#unknown.close(), this.#sessions.close()]);
+    const others = [this.#unknown.close(), this.#sessions.close(), this.#conflicts.close()];
+    const ended = await Promise.allSettled([...lanes, ...others]);
     for (const result of ended) {
       if (result.status === "rejected") this.log.warn({ err: result.reason }, "the gateway did not close cleanly");
     }

@@ -4,10 +4,11 @@ import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Metrics } from "../lib/metrics.ts";
 import { type Batch, type Committed, makeBatch, type StaleDevices, type StoreOptions, storeBatch } from "./batch.ts";
+import { chooseBatch } from "./batch-choice.ts";
 import { failureOf, reasonOf } from "./batch-failure.ts";
 import type { DeviceHold } from "./device-memory.ts";
 import { makeIngestMetrics } from "./ingest-metrics.ts";
-import type { Outcome, Packet } from "./packet.ts";
+import { isUrgent, type Outcome, type Packet, sizeOf } from "./packet.ts";
 import { keepPoisoned } from "./poison-store.ts";
 import { rereadRules } from "./rules/rule-store.ts";
 
@@ -43,16 +44,13 @@ export interface IngestOptions extends StoreOptions {
   secondBatchThreshold?: number;
 }
 
-const mostPackets = 2000;
+/** A transaction of voice frames takes as long as one of so many positions, and nobody waits for more than a few of them. */
+const batchLimits = { packets: 2000, bytes: 4 * 1024 * 1024 };
 const defaultSecondBatchThreshold = 200;
 const firstPauseMs = 100;
 const longestPauseMs = 5000;
 /** A server that does not answer for so long is left; the next attempt finds out whether the commit was done. */
 const attemptTimeoutMs = 60_000;
-
-/** What a packet holds in memory beside its bytes, about. */
-const packetOverheadBytes = 500;
-const sizeOf = ({ frame }: Packet): number => frame.raw.length + packetOverheadBytes;
 
 const isStoring = ({ state }: DeviceHold): boolean => state === "storing" || state === "moved";
 
@@ -64,6 +62,8 @@ class BatchingIngest implements Ingest {
   readonly #options: IngestOptions;
   readonly #metrics: ReturnType<typeof makeIngestMetrics>;
   #waiting: Packet[] = [];
+  #waitingBytes = 0;
+  #urgentWaiting = 0;
   queuedFrames = 0;
   queuedBytes = 0;
   #running = 0;
@@ -87,7 +87,14 @@ class BatchingIngest implements Ingest {
     this.queuedFrames++;
     this.queuedBytes += sizeOf(packet);
     this.#waiting.push(packet);
-    if (this.#running === 0 || (this.#running < this.#options.inFlight && this.#fillsSecondBatch)) this.#startSoon();
+    this.#waitingBytes += sizeOf(packet);
+    if (isUrgent(packet)) this.#urgentWaiting++;
+    if (this.#running === 0 || (this.#running < this.#options.inFlight && this.#deservesSecondBatch)) this.#startSoon();
+  }
+
+  /** An alarm does not wait for the transaction that is under way, where another one may begin. */
+  get #deservesSecondBatch(): boolean {
+    return this.#fillsSecondBatch || this.#urgentWaiting > 0;
   }
 
   get #fillsSecondBatch(): boolean {
@@ -118,17 +125,24 @@ class BatchingIngest implements Ingest {
     if (this.#running === 0) this.#onIdle?.();
   }
 
-  /** The oldest packets, without those of devices that another transaction is storing. None: the other one takes what comes. */
+  /** All that waits, or a fair choice of it. None: the transaction beside this one takes what comes. */
   #take(): Packet[] {
-    if (this.#running <= 1) return this.#waiting.splice(0, mostPackets);
-    if (!this.#fillsSecondBatch) return [];
-    const taken: Packet[] = [];
-    const kept: Packet[] = [];
-    for (const packet of this.#waiting) {
-      if (taken.length < mostPackets && !isStoring(packet.hold)) taken.push(packet);
-      else kept.push(packet);
-    }
+    const isSecond = this.#running > 1;
+    if (isSecond && !this.#deservesSecondBatch) return [];
+    const fits = this.#waiting.length <= batchLimits.packets && this.#waitingBytes <= batchLimits.bytes;
+    if (!isSecond && fits) return this.#keep([], this.#waiting);
+    const isBusy = (hold: DeviceHold): boolean => isSecond && isStoring(hold);
+    const isUrgentOnly = isSecond && !this.#fillsSecondBatch;
+    const { taken, kept } = chooseBatch(this.#waiting, { limits: batchLimits, isBusy, isUrgentOnly });
+    return this.#keep(kept, taken);
+  }
+
+  #keep(kept: Packet[], taken: Packet[]): Packet[] {
     this.#waiting = kept;
+    for (const packet of taken) {
+      this.#waitingBytes -= sizeOf(packet);
+      if (isUrgent(packet)) this.#urgentWaiting--;
+    }
     return taken;
   }
 
@@ -292,7 +306,7 @@ class BatchingIngest implements Ingest {
       this.#closed = true;
       for (const end of this.#pauses) end();
       for (const client of this.#busyClients) destroy(client);
-      this.#settleAll(this.#waiting.splice(0), "lost");
+      this.#settleAll(this.#keep([], this.#waiting), "lost");
     }
     this.#closed = true;
   }

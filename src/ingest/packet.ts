@@ -22,6 +22,15 @@ export interface PacketOwner {
   packetSettled(packet: Packet, outcome: Outcome): void;
 }
 
+/** What a packet holds in memory beside its bytes, about. */
+const packetOverheadBytes = 500;
+
+export const sizeOf = ({ frame }: { frame: DecodedFrame }): number => frame.raw.length + packetOverheadBytes;
+
+/** It calls for help or warns: it is stored before packets that only report. */
+export const isUrgent = ({ frame }: { frame: DecodedFrame }): boolean =>
+  frame.messages.some(({ kind }) => kind === "alarm");
+
 /** Null: no clock in the frame, so that it cannot be told from another one of the same content. */
 export function deviceTimeOf({ messages }: DecodedFrame): number | null {
   for (const message of messages) {
