@@ -44,6 +44,7 @@ import { organizationRoutes } from "./resources/organizations/organization-route
 import { telemetryRoutes } from "./resources/telemetry/telemetry-routes.ts";
 import { thresholdRoutes } from "./resources/thresholds/threshold-routes.ts";
 import { removeDevice } from "./resources/use-cases/device-removal.ts";
+import { withdrawInvitations } from "./resources/use-cases/withdrawn-invitations.ts";
 import { userRoutes } from "./resources/users/user-routes.ts";
 
 export interface AppOptions {
@@ -62,6 +63,8 @@ export interface AppOptions {
   decoyHash: string;
   /** Known only once the server listens, when no base URL is configured. */
   baseUrl: () => string;
+  /** The configured base URL, which the description names. */
+  publicUrl?: string | undefined;
   version: string;
   tokenTtlSeconds: number;
   trustProxy: readonly string[];
@@ -84,7 +87,7 @@ export function routeTable(options: RouteTableOptions): Route[] {
     ...shareRoutes(),
     ...invitationRoutes(),
     ...auditRoutes(),
-    ...userRoutes(),
+    ...userRoutes(withdrawInvitations),
     ...deviceRoutes(options.catalog, options.commandAckTimeoutSeconds, removeDevice),
     ...locationRoutes(),
     ...telemetryRoutes(),
@@ -115,7 +118,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
       // A path that cannot be decoded has no route; under the API it is outside the surface like any other.
       const url = request.raw.url ?? "";
       const headers: Record<string, string> = { ...baseHeaders(request.id), "content-type": jsonType };
-      refuseUnrouted(url, request.headers, headers).catch((refusal: unknown) => {
+      refuseUnrouted(url, request.headers, request.ip, headers).catch((refusal: unknown) => {
         const error = toApiError(refusal);
         reply.raw.writeHead(error.status, { ...headers, ...error.headers });
         reply.raw.end(JSON.stringify(errorBodyFor(request.method, pathOf(url), error, request.id)));
@@ -129,10 +132,11 @@ export function buildApp(options: AppOptions): FastifyInstance {
   async function refuseUnrouted(
     url: string,
     credentials: CredentialHeaders,
+    address: string,
     headers: Record<string, string>,
   ): Promise<never> {
     if (!isApiPath(url)) throw notFound();
-    const principal = await authenticator.authenticate(credentials);
+    const principal = await authenticator.authenticate(credentials, address);
     const decision = await options.rateLimiter.take(principal.id, policiesOf(principal));
     Object.assign(headers, rateHeaders(decision));
     if (!decision.allowed) throw throttled(decision.waitSeconds, decision.violated);
@@ -168,7 +172,8 @@ export function buildApp(options: AppOptions): FastifyInstance {
   });
   registerConsoleEntry(app, { db, clock, sessionKey, secrets, passwords, decoyHash, baseUrl });
   registerFavicon(app);
-  registerDocs(app, describeApi(options.routes, options.version, describeWebhooks()));
+  const { routes, version, publicUrl } = options;
+  registerDocs(app, () => describeApi(routes, { version, serverUrl: publicUrl, webhooks: describeWebhooks() }));
 
   app.setNotFoundHandler(() => {
     // Under the API the gates have already answered; here is everything else.
@@ -265,7 +270,12 @@ function observe(app: FastifyInstance, { metrics, log }: AppOptions): void {
     // Successes are counted; a line for each would cost a sixth of the answer.
     const level = status < 400 ? "debug" : "info";
     if (log.isLevelEnabled(level)) {
-      log[level]({ request_id: request.id, route, method, status, ms: Math.round(ms * 10) / 10 }, "request");
+      const { principal, ip } = request;
+      const caller = principal && { principal: principal.id, organization: principal.organization.slug };
+      log[level](
+        { request_id: request.id, route, method, status, ms: Math.round(ms * 10) / 10, address: ip, ...caller },
+        "request",
+      );
     }
     done();
   });

@@ -11,6 +11,7 @@ test("has the documented defaults when nothing is set", () => {
     gatewayHost: "0.0.0.0",
     gatewayPort: 7700,
     gatewayPorts: [],
+    gatewayUdp: true,
     gatewayIdleSeconds: 1800,
     gatewayMaxConnections: 100_000,
     gatewayMaxPerAddress: 20_000,

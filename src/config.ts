@@ -13,6 +13,8 @@ export interface Config {
   gatewayPort: number;
   /** Extra ports that speak one protocol only. */
   gatewayPorts: readonly DedicatedPort[];
+  /** Datagrams on the ports of the gateway. */
+  gatewayUdp: boolean;
   gatewayIdleSeconds: number;
   gatewayMaxConnections: number;
   gatewayMaxPerAddress: number;
@@ -123,6 +125,11 @@ function parseDedicatedPort(name: string, text: string): DedicatedPort {
   return { protocol, port: integer(name, port, 0, 65535) };
 }
 
+function parseSwitch(name: string, text: string): boolean {
+  if (text !== "on" && text !== "off") throw new ConfigError(name, `takes on or off, not "${text}"`);
+  return text === "on";
+}
+
 function parseBackoff(name: string, text: string): number[] {
   const waits = listOf(text);
   const bad = waits.find((wait) => !/^\d+(\.\d+)?$/.test(wait));
@@ -171,6 +178,7 @@ export function loadConfig(
     gatewayPorts: listOf(read("VIGIL_GATEWAY_PORTS") ?? "").map((text) =>
       parseDedicatedPort("VIGIL_GATEWAY_PORTS", text),
     ),
+    gatewayUdp: parsed("VIGIL_GATEWAY_UDP", parseSwitch) ?? true,
     gatewayIdleSeconds: number("VIGIL_GATEWAY_IDLE_SECONDS", 1800, 1, 31_536_000),
     gatewayMaxConnections: number("VIGIL_GATEWAY_MAX_CONNECTIONS", 100_000, 1, 1_000_000),
     gatewayMaxPerAddress: number("VIGIL_GATEWAY_MAX_PER_ADDRESS", 20_000, 1, 1_000_000),

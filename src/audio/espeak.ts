@@ -1,3 +1,4 @@
+import { createRequire } from "node:module";
 import { isSilent, joinSamples, type Sound } from "./samples.ts";
 
 /** What is used of the speech engine: eSpeak NG, compiled to WebAssembly. */
@@ -22,9 +23,23 @@ export class Unspeakable extends Error {}
 
 export type Speak = (text: string, language: string, maxSeconds: number) => Sound;
 
+/** An optional package: its licence asks more of those who pass Vigil on than ours does, see NOTICE. */
+const packageName = "@echogarden/espeak-ng-emscripten";
+
+export function isEspeakInstalled(name = packageName): boolean {
+  try {
+    createRequire(import.meta.url).resolve(name);
+    return true;
+  } catch (error) {
+    // Any other failure is about an installed package.
+    return (error as NodeJS.ErrnoException).code !== "MODULE_NOT_FOUND";
+  }
+}
+
 export async function loadEspeak(): Promise<Speak> {
-  const name = "@echogarden/espeak-ng-emscripten";
-  const { default: load } = (await import(name)) as { default(): Promise<{ eSpeakNGWorker: new () => EspeakWorker }> };
+  const { default: load } = (await import(packageName)) as {
+    default(): Promise<{ eSpeakNGWorker: new () => EspeakWorker }>;
+  };
   const engine = new (await load()).eSpeakNGWorker();
   return (text, language, maxSeconds) => {
     if (engine.set_voice(voiceNames[language] ?? language.toLowerCase()) !== 0) throw new Error("no such voice");

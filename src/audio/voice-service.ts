@@ -1,6 +1,7 @@
 import type { Metrics } from "../lib/metrics.ts";
 import type { AudioJob, AudioResult } from "./audio-jobs.ts";
 import { countedJobs } from "./audio-metrics.ts";
+import { isEspeakInstalled } from "./espeak.ts";
 import { type SpeechRequest, type SpeechSetting, speakByCommand, speakByHttp } from "./speech-provider.ts";
 import { JobLost, WorkerPool, type WorkerPoolOptions } from "./worker-pool.ts";
 
@@ -14,6 +15,12 @@ export interface DeviceAudio {
   durationMs: number;
 }
 
+export interface VoiceOptions extends WorkerPoolOptions {
+  metrics?: Metrics;
+  /** Whether the speech engine is installed; looked up unless given. */
+  hasEngine?: boolean;
+}
+
 /** Recordings and speech for devices; the work is done by threads that may be ended at any time. */
 export class VoiceService {
   readonly speaks: boolean;
@@ -21,9 +28,9 @@ export class VoiceService {
   readonly #pool: WorkerPool;
   readonly #run: (job: AudioJob) => Promise<AudioResult>;
 
-  constructor(setting: SpeechSetting, { metrics, ...options }: WorkerPoolOptions & { metrics?: Metrics } = {}) {
+  constructor(setting: SpeechSetting, { metrics, hasEngine, ...options }: VoiceOptions = {}) {
     this.#setting = setting;
-    this.speaks = setting.kind !== "off";
+    this.speaks = setting.kind === "espeak" ? (hasEngine ?? isEspeakInstalled()) : setting.kind !== "off";
     const pool = new WorkerPool(options);
     const run = (job: AudioJob) => pool.run(job);
     this.#pool = pool;

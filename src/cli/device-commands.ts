@@ -1,3 +1,4 @@
+import { ApiError } from "../lib/errors.ts";
 import { isImei } from "../lib/ids.ts";
 import { networkOf } from "../lib/network-of.ts";
 import type { ParamsSchema } from "../resources/catalog/capability.ts";
@@ -6,6 +7,7 @@ import { toCapability } from "../resources/catalog/catalog-schemas.ts";
 import { makeParamsChecker } from "../resources/catalog/params-validator.ts";
 import { capabilitiesOfDevice, setCapabilityOverride } from "../resources/devices/capability-override-store.ts";
 import { findLiveDeviceAnywhere } from "../resources/devices/device-store.ts";
+import { describeTerminal, moveTerminalId } from "../resources/devices/terminal-moves.ts";
 import { listThrottledNetworks, listUnknownDevices } from "../resources/devices/unknown-device-store.ts";
 import { type Arguments, type Command, CommandError, UsageError } from "./command.ts";
 import { withDatabase } from "./command-database.ts";
@@ -123,4 +125,46 @@ const unknown: Command = {
   },
 };
 
-export const deviceCommands: readonly Command[] = [setCapability, unknown];
+const terminalId: Command = {
+  path: ["device", "terminal-id"],
+  summary: "Show, give or take the id that a device sends instead of its IMEI",
+  positionals: [{ name: "UID", summary: "IMEI of a live device, of any organization" }],
+  options: [
+    { name: "set", value: "ID", summary: "the device logs in with this id from now on" },
+    { name: "release", summary: "the device logs in with its IMEI alone, and others may have the id" },
+  ],
+  examples: [
+    "vigil device terminal-id 490154203237518",
+    "vigil device terminal-id 490154203237518 --release",
+    "vigil device terminal-id 490154203237518 --set 5420323751",
+  ],
+  next: [
+    "A device that registers with 409 terminal_id_conflict can be registered once the holder has released the id.",
+  ],
+  run: async (context) => {
+    const { args, clock } = context;
+    const uid = uidArgument(args);
+    const wanted = args.value("set");
+    if (wanted !== undefined && args.has("release")) throw new UsageError("give either --set or --release");
+    if (wanted !== undefined && !/^[A-Za-z0-9]{1,20}$/.test(wanted)) {
+      throw new UsageError("--set takes 1 to 20 letters and digits");
+    }
+    const document = await withDatabase(context, (db) =>
+      db.transaction(async (tx) => {
+        const device = await findLiveDeviceAnywhere(tx, uid);
+        if (!device) throw new CommandError(`there is no live device ${uid}: register it through the API first`);
+        if (wanted !== undefined || args.has("release")) {
+          await moveTerminalId(tx, device, wanted ?? null, operatorIn(device.organization_id), clock.now());
+        }
+        return describeTerminal(tx, uid);
+      }),
+    ).catch((error: unknown) => {
+      if (!(error instanceof ApiError)) throw error;
+      throw new CommandError(`${error.message} Run "vigil device terminal-id" for the device that holds it first.`);
+    });
+    context.print(document, record(document));
+    return 0;
+  },
+};
+
+export const deviceCommands: readonly Command[] = [setCapability, unknown, terminalId];

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { loadConfig } from "../config.ts";
-import { checkBaseUrl, checkClock, checkMail, checkNode } from "./doctor-checks.ts";
+import { checkBaseUrl, checkClock, checkMail, checkNode, checkSpeech } from "./doctor-checks.ts";
 
 test("wants Node.js 20.19 or newer", () => {
   expect(["v20.19.0", "v20.20.2", "v22.1.0"].map((version) => checkNode(version).ok)).toEqual([true, true, true]);
@@ -30,4 +30,18 @@ test("does not show the password of the mail server", () => {
   const { detail } = checkMail(loadConfig({}, { VIGIL_SMTP_URL: "smtp://me:hunter2@mail.example:587" }));
   expect(detail).toContain("mail.example:587");
   expect(detail).not.toContain("hunter2");
+});
+
+test("says who speaks texts, and that nobody does without the optional engine", () => {
+  const check = (setting: string, isInstalled: boolean) =>
+    checkSpeech(loadConfig({}, { VIGIL_TTS: setting }), isInstalled);
+  expect(check("espeak", true)).toEqual({ name: "speech", ok: true, detail: expect.stringContaining("comes along") });
+  // The service runs without it, as NOTICE promises.
+  expect(check("espeak", false)).toEqual({
+    name: "speech",
+    ok: true,
+    detail: expect.stringContaining("not installed"),
+  });
+  expect(check("http:http://127.0.0.1:1/", false).detail).toContain("http");
+  expect(check("off", true).detail).toContain("off");
 });

@@ -1,6 +1,7 @@
+import { createSocket } from "node:dgram";
 import { constants, existsSync } from "node:fs";
 import { access, statfs } from "node:fs/promises";
-import { createServer } from "node:net";
+import { createServer, isIPv6 } from "node:net";
 import { dirname, join } from "node:path";
 import type { Config } from "../config.ts";
 import { fingerprintOf } from "../lib/secret-box.ts";
@@ -60,6 +61,17 @@ function canListen(host: string, port: number): Promise<NodeJS.ErrnoException | 
   });
 }
 
+function canBind(address: string, port: number): Promise<NodeJS.ErrnoException | undefined> {
+  return new Promise((resolve) => {
+    const socket = createSocket(isIPv6(address) ? "udp6" : "udp4");
+    socket.once("error", (error) => {
+      socket.close();
+      resolve(error);
+    });
+    socket.bind({ address, port, exclusive: true }, () => socket.close(() => resolve(undefined)));
+  });
+}
+
 async function isServiceRunning({ opsPort }: Config): Promise<boolean> {
   try {
     const answer = await fetch(`http://127.0.0.1:${opsPort}/healthz`, { signal: AbortSignal.timeout(2000) });
@@ -71,15 +83,17 @@ async function isServiceRunning({ opsPort }: Config): Promise<boolean> {
 }
 
 export async function checkPorts(config: Config): Promise<Check[]> {
+  const gateway = { setting: "VIGIL_GATEWAY_PORT", host: config.gatewayHost, port: config.gatewayPort };
   const wanted = [
-    { name: "http_port", setting: "VIGIL_PORT", host: config.host, port: config.port },
-    { name: "gateway_port", setting: "VIGIL_GATEWAY_PORT", host: config.gatewayHost, port: config.gatewayPort },
-    { name: "ops_port", setting: "VIGIL_OPS_PORT", host: "127.0.0.1", port: config.opsPort },
+    { name: "http_port", setting: "VIGIL_PORT", host: config.host, port: config.port, open: canListen },
+    { name: "gateway_port", ...gateway, open: canListen },
+    ...(config.gatewayUdp ? [{ name: "gateway_udp_port", ...gateway, open: canBind }] : []),
+    { name: "ops_port", setting: "VIGIL_OPS_PORT", host: "127.0.0.1", port: config.opsPort, open: canListen },
   ];
   const isRunning = await isServiceRunning(config);
   return Promise.all(
-    wanted.map(async ({ name, setting, host, port }) => {
-      const error = await canListen(host, port);
+    wanted.map(async ({ name, setting, host, port, open }) => {
+      const error = await open(host, port);
       if (!error) return { name, ok: true, detail: `${host}:${port} is free` };
       if (error.code === "EADDRINUSE" && isRunning) {
         return { name, ok: true, detail: `${host}:${port} is held by the running service` };
@@ -139,4 +153,18 @@ export function checkSecretKey(config: Config): Check {
   } catch (error) {
     return { name: "secret key", ok: false, detail: (error as Error).message };
   }
+}
+
+/** Texts are spoken by an optional package unless the operator has chosen another speaker. */
+export function checkSpeech({ speech }: Pick<Config, "speech">, isInstalled: boolean): Check {
+  const name = "speech";
+  if (speech.kind === "off") return { name, ok: true, detail: "VIGIL_TTS is off: texts are not spoken" };
+  if (speech.kind !== "espeak") return { name, ok: true, detail: `texts are spoken by VIGIL_TTS (${speech.kind})` };
+  if (isInstalled) return { name, ok: true, detail: "texts are spoken by the engine that comes along" };
+  return {
+    name,
+    ok: true,
+    detail:
+      'the speech engine is not installed, texts are not spoken: run "npm install --include=optional" or set VIGIL_TTS',
+  };
 }

@@ -1,3 +1,4 @@
+import { isEspeakInstalled } from "../audio/espeak.ts";
 import { migrationStatus } from "../db/migrate.ts";
 import { type Command, type CommandContext, CommandError } from "./command.ts";
 import { withBareDatabase } from "./command-database.ts";
@@ -11,6 +12,7 @@ import {
   checkNode,
   checkPorts,
   checkSecretKey,
+  checkSpeech,
   hasEmbeddedDatabase,
 } from "./doctor-checks.ts";
 import { explainFailure } from "./failures.ts";
@@ -73,6 +75,7 @@ const doctor: Command = {
       checkSecretKey(config),
       checkBaseUrl(config),
       checkMail(config),
+      checkSpeech(config, isEspeakInstalled()),
     ];
     const failed = checks.filter(({ ok }) => !ok);
     const ok = failed.length === 0;

@@ -1,5 +1,5 @@
 import type { SessionDevice } from "../codecs/protocol-definition.ts";
-import type { TrackerMessage } from "../codecs/tracker-message.ts";
+import type { Login, TrackerMessage } from "../codecs/tracker-message.ts";
 import type { Database } from "../db/database.ts";
 import { openHold } from "../ingest/device-hold.ts";
 import type { DeviceHold, IngestDevice } from "../ingest/device-memory.ts";
@@ -11,6 +11,7 @@ import { ZoneOffsets } from "../lib/zone-offset.ts";
 import type { Catalog } from "../resources/catalog/catalog.ts";
 import { isOtherSim, pinnedSimOf } from "../resources/devices/device-sim.ts";
 import { findWireDevice, type WireDevice } from "../resources/devices/wire-device.ts";
+import { type Authentication, authenticate } from "./authentication.ts";
 import type { GatewayLimits } from "./gateway-limits.ts";
 import type { GatewayMetrics, RefusedLogin } from "./gateway-metrics.ts";
 import type { DeviceBudgets } from "./inflow.ts";
@@ -24,9 +25,11 @@ import type { UnknownDevices } from "./unknown-devices.ts";
 /** Who wants to speak for a device, over any transport. */
 export interface LoginAttempt {
   protocol: string;
-  wireId: string;
+  login: Login;
   remoteAddr: string;
   network: string;
+  /** The address may be forged: it is slowed apart from those that have proved it, and waits only where it is known. */
+  isDatagram: boolean;
   /** What the login frame says beside the id. */
   messages: readonly TrackerMessage[];
   /** False once the peer is gone: nobody else would end its session. */
@@ -69,7 +72,9 @@ export class Admissions {
 
   constructor(options: AdmissionsOptions) {
     this.#options = options;
-    this.throttle = new LoginThrottle(options.limits, (network, forMs) => options.unknown.throttled(network, forMs));
+    this.throttle = new LoginThrottle(options.limits, (key, forMs) => {
+      options.unknown.throttled(key.startsWith(datagramPrefix) ? key.slice(datagramPrefix.length) : key, forMs);
+    });
     this.#rates = new PacketRates(options.limits);
     this.#tenants = new TenantBudgets(options.limits);
   }
@@ -77,25 +82,27 @@ export class Admissions {
   /** Undefined: refused, or nobody is there any more. Throws when the database is away. */
   async admit(attempt: LoginAttempt): Promise<Admission | undefined> {
     const { db } = this.#options;
-    let found = await findWireDevice(db.point, attempt.protocol, attempt.wireId);
-    if (this.throttle.isSlowed(attempt.network)) {
+    const { protocol, login } = attempt;
+    let found = await findWireDevice(db.point, protocol, login.id);
+    if (this.throttle.isSlowed(throttleKey(attempt))) {
       if (!(await this.#waitForTurn(attempt, found))) return undefined;
-      found = await findWireDevice(db.point, attempt.protocol, attempt.wireId);
+      found = await findWireDevice(db.point, protocol, login.id);
     }
-    const refusal = found ? refusalOf(found, attempt) : "unknown_device";
-    if (found && !refusal) return this.#open(found, attempt);
-    this.#refuse(attempt, found, refusal ?? "unknown_device");
-    return undefined;
+    if (!found) return this.#refuse(attempt, undefined, "unknown_device");
+    const refusal = refusalOf(found, attempt);
+    if (refusal) return this.#refuse(attempt, found, refusal);
+    const authentication = await authenticate(db.point, found.organization_id, found.id, login.proof);
+    if (authentication === "refused") return this.#refuse(attempt, found, "code");
+    return this.#open(found, attempt, authentication);
   }
 
   async #waitForTurn(attempt: LoginAttempt, found: WireDevice | undefined): Promise<boolean> {
-    const { network, protocol, wireId } = attempt;
+    const { network, protocol, login } = attempt;
     if (!attempt.isAlive()) return false;
-    const waiting: WaitingLogin = {
-      network,
-      key: `${protocol} ${wireId}`,
-      wasSeenHere: found?.last_network === network,
-    };
+    const wasSeenHere = found?.last_network === network;
+    // Datagrams come again by themselves, and waiting ones would take the place of others.
+    if (attempt.isDatagram && !wasSeenHere) return this.throttle.takeFreeTurn(throttleKey(attempt));
+    const waiting: WaitingLogin = { network: throttleKey(attempt), key: `${protocol} ${login.id}`, wasSeenHere };
     const turn = this.throttle.waitForTurn(waiting);
     attempt.onWaiting(() => this.throttle.leave(waiting));
     const outcome = await turn;
@@ -103,15 +110,16 @@ export class Admissions {
     return outcome === "turn" && attempt.isAlive();
   }
 
-  #refuse(attempt: LoginAttempt, found: WireDevice | undefined, reason: RefusedLogin): void {
+  #refuse(attempt: LoginAttempt, found: WireDevice | undefined, reason: RefusedLogin): undefined {
     const { unknown, conflicts, isClosedNetwork } = this.#options;
     this.#options.metrics.refusedLogin(attempt.protocol, reason);
-    if (!isClosedNetwork) this.throttle.refused(attempt.network);
-    if (reason === "unknown_device") unknown.add(attempt.wireId, attempt.protocol, attempt.remoteAddr);
+    if (!isClosedNetwork) this.throttle.refused(throttleKey(attempt));
+    if (reason === "unknown_device") unknown.add(attempt.login.id, attempt.protocol, attempt.remoteAddr);
     if (reason === "sim" && found) conflicts.simRefused(deviceOf(found), simIn(attempt.messages)?.iccid ?? null);
+    return undefined;
   }
 
-  async #open(found: WireDevice, attempt: LoginAttempt): Promise<Admission> {
+  async #open(found: WireDevice, attempt: LoginAttempt, authentication: Authentication): Promise<Admission> {
     const { db, clock, catalog, rules, sessions, conflicts } = this.#options;
     const device = deviceOf(found);
     const { id, organizationId, uid } = device;
@@ -127,11 +135,12 @@ export class Admissions {
     return {
       device: {
         imei: uid,
-        id: attempt.wireId,
+        id: attempt.login.id,
         utcOffsetMinutes: this.#zones.minutesAt(found.timezone, nowMs),
         traits: catalog.findModel(found.device_model_slug) ? catalog.traitsOf(found.device_model_slug) : {},
         locale: found.default_locale.slice(0, 2),
         outstandingSerials,
+        ...(authentication ? { authentication } : {}),
       },
       hold,
       modelSlug: found.device_model_slug,
@@ -160,6 +169,9 @@ export class Admissions {
     this.#rates.prune(performance.now(), isConnected);
   }
 }
+
+const datagramPrefix = "udp ";
+const throttleKey = ({ network, isDatagram }: LoginAttempt): string => (isDatagram ? datagramPrefix : "") + network;
 
 const acceptsAnySim = (): boolean => false;
 

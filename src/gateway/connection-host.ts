@@ -32,3 +32,8 @@ export interface ConnectionHost {
   heard(connection: Connection, messages: readonly TrackerMessage[]): void;
   gone(connection: Connection): void;
 }
+
+/**
+ * `closing` reads no more, and is closed once the frames that wait are answered. There is no way back from it.
+ */
+export type ConnectionState = "recognizing" | "awaiting_login" | "resolving" | "open" | "closing" | "closed";

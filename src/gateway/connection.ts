@@ -1,27 +1,24 @@
-import type { Socket } from "node:net";
 import type {
   AwaitedAnswer,
   Downlink,
   ProtocolDefinition,
   RefusalReason,
   Session,
+  SessionDevice,
 } from "../codecs/protocol-definition.ts";
 import { type Decoded, type DecodedFrame, StreamDecoder } from "../codecs/stream-decoder.ts";
 import type { Login, TrackerMessage } from "../codecs/tracker-message.ts";
 import type { DeviceHold, IngestDevice } from "../ingest/device-memory.ts";
 import type { Outcome, Packet, PacketOwner } from "../ingest/packet.ts";
 import type { Admission } from "./admissions.ts";
-import type { ConnectionHost } from "./connection-host.ts";
+import type { ConnectionHost, ConnectionState } from "./connection-host.ts";
+import { type ConnectionSocket, writeAll } from "./connection-socket.ts";
 import { clockFrames, type DeviceLink } from "./downlink.ts";
 import type { CloseReason } from "./gateway-metrics.ts";
 import { Inflow } from "./inflow.ts";
 import type { Peer } from "./peer-limits.ts";
 import { recognize } from "./recognition.ts";
-
-/**
- * `closing` reads no more, and is closed once the frames that wait are answered. There is no way back from it.
- */
-type State = "recognizing" | "awaiting_login" | "resolving" | "open" | "closing" | "closed";
+import { StrayCounts } from "./stray-counts.ts";
 
 const emptyBuffer = Buffer.alloc(0);
 const isLogin = (message: TrackerMessage): message is Login => message.kind === "login";
@@ -33,22 +30,21 @@ const noSerials = new Set<string>();
  * by the gateway's sweep and the socket's listeners are shared functions, so that an idle device costs few bytes.
  */
 export class Connection implements PacketOwner, DeviceLink, Peer {
-  state: State = "recognizing";
+  state: ConnectionState = "recognizing";
   hold: DeviceHold | undefined;
   modelSlug = "";
   outstandingSerials: Set<string> = noSerials;
   readonly remoteAddr: string;
   readonly network: string;
   readonly #host: ConnectionHost;
-  readonly #socket: Socket;
+  readonly #socket: ConnectionSocket;
   #protocol: ProtocolDefinition | undefined;
   #session: Session | undefined;
   /** Undefined until the protocol is recognized. */
   #decoder: StreamDecoder | undefined;
   /** The first bytes, until they show the protocol. */
   #undecided: Buffer = emptyBuffer;
-  #skippedBytes = 0;
-  #malformed = 0;
+  readonly #strays = new StrayCounts();
   readonly #inflow: Inflow;
   /** Bytes wait that were read and not decoded, because enough of this device is under way. */
   #hasMore = false;
@@ -67,7 +63,7 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
 
   constructor(
     host: ConnectionHost,
-    socket: Socket,
+    socket: ConnectionSocket,
     remoteAddr: string,
     network: string,
     protocol: ProtocolDefinition | undefined,
@@ -84,6 +80,15 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
 
   get protocol(): string {
     return this.#protocol?.slug ?? "unknown";
+  }
+
+  get transport(): "tcp" | "udp" {
+    return this.#socket.isDatagram ? "udp" : "tcp";
+  }
+
+  /** Undefined until a login has been accepted. */
+  get sessionDevice(): SessionDevice | undefined {
+    return this.#session?.device;
   }
 
   get device(): IngestDevice {
@@ -110,13 +115,7 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
 
   send(frames: readonly Buffer[]): Promise<boolean> {
     if (!this.isOpen) return Promise.resolve(false);
-    const sent = new Promise<boolean>((resolve) => {
-      for (const [index, frame] of frames.entries()) {
-        if (index < frames.length - 1) this.#socket.write(frame);
-        else this.#socket.write(frame, (error) => resolve(!error));
-      }
-      if (frames.length === 0) resolve(true);
-    });
+    const sent = writeAll(this.#socket, frames);
     this.#noteUnread();
     return sent;
   }
@@ -156,6 +155,15 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
     this.updateReading();
   }
 
+  /** The end of a datagram is not completed by the next one. True: there was such an end. */
+  dropIncomplete(): boolean {
+    // What was only not decoded yet is none.
+    if (this.#hasMore) return false;
+    const isIncomplete = this.#pendingBytes > 0;
+    this.#decoder?.clear();
+    return isIncomplete;
+  }
+
   #decode(): void {
     // The decoder stops after a login, also after one that a device on this connection repeats.
     while (this.#decodeFrames() && this.state === "open" && this.#pendingBytes > 0);
@@ -192,26 +200,23 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
       this.destroy("codec_error");
       return false;
     }
-    const { frames, problems, trailing } = decoded;
+    const { frames, problems } = decoded;
     this.#hasMore = decoded.hasMore;
     if (frames.length > 0) metrics.frames(protocol.slug, frames.length);
     if (problems.length > 0) metrics.problems(protocol.slug, problems.length);
     const last = frames.at(-1);
-    // What was wrong before a good frame is forgiven, what comes after it counts.
-    this.#skippedBytes = (last ? 0 : this.#skippedBytes) + trailing.bytes;
-    this.#malformed = (last ? 0 : this.#malformed) + trailing.malformed;
+    this.#strays.add(decoded);
     for (const frame of frames) {
       if (this.state !== "awaiting_login" && this.state !== "open") return false;
       this.#take(frame);
     }
     const isBehindLogin = last?.messages.some(isLogin) === true;
     const maxPending = this.hold ? Math.max(limits.bytesWithoutFrame, protocol.maxFrameBytes) : limits.unloggedBytes;
-    const hasGarbage = this.#skippedBytes > limits.bytesWithoutFrame;
     const isTooLong = this.#pendingBytes > maxPending && !isBehindLogin && !this.#hasMore;
-    const isMalformed = this.#malformed >= limits.malformedInARow;
-    if (isMalformed || hasGarbage || isTooLong) {
+    const excess = this.#strays.excess(limits) ?? (isTooLong ? "garbage" : undefined);
+    if (excess) {
       this.#refuse("unreadable");
-      this.close(isMalformed ? "malformed" : "garbage");
+      this.close(excess);
     }
     return isBehindLogin;
   }
@@ -243,7 +248,7 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
       this.state = "resolving";
       this.#loginFrame = frame;
       this.#tailBytes = this.#pendingBytes;
-      if (this.#host.peers.ask(this, this.#tailBytes)) void this.#login(login.id);
+      if (this.#host.peers.ask(this, this.#tailBytes)) void this.#login(login);
       else this.destroy("unlogged_limit");
     } else this.destroy("no_login");
   }
@@ -259,15 +264,16 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
     });
   }
 
-  async #login(wireId: string): Promise<void> {
+  async #login(login: Login): Promise<void> {
     const { log, peers, admissions } = this.#host;
     let admission: Admission | undefined;
     try {
       admission = await admissions.admit({
         protocol: this.protocol,
-        wireId,
+        login,
         remoteAddr: this.remoteAddr,
         network: this.network,
+        isDatagram: this.#socket.isDatagram === true,
         messages: this.#loginFrame?.messages ?? [],
         isAlive: () => this.state === "resolving",
         onWaiting: (withdraw) => {

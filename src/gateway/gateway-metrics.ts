@@ -23,7 +23,7 @@ export type CloseReason =
   | "peer";
 
 /** Why a login was refused. */
-export type RefusedLogin = "unknown_device" | "network" | "sim";
+export type RefusedLogin = "unknown_device" | "network" | "sim" | "code";
 
 export interface GatewayMetrics {
   opened(): void;
@@ -45,7 +45,7 @@ export function makeGatewayMetrics(
   const problems = metrics.counter("vigil_gateway_problems_total", "Malformed frames and stray bytes.");
   const refused = metrics.counter(
     "vigil_gateway_refused_logins_total",
-    "Logins that were refused: unknown devices, networks that an organization does not allow, another SIM.",
+    "Logins that were refused: unknown devices, networks that an organization does not allow, another SIM, a wrong code.",
   );
   const takenOver = metrics.counter(
     "vigil_gateway_takeovers_total",

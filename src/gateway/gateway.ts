@@ -16,12 +16,15 @@ import type { Catalog } from "../resources/catalog/catalog.ts";
 import { Admissions } from "./admissions.ts";
 import { Connection } from "./connection.ts";
 import type { ConnectionHost } from "./connection-host.ts";
+import type { ConnectionSocket } from "./connection-socket.ts";
 import type { DeviceLink, DownlinkHost, DownlinkLane, MakeDownlinkLane } from "./downlink.ts";
 import { defaultLimits, type GatewayLimits } from "./gateway-limits.ts";
 import { type GatewayMetrics, makeGatewayMetrics } from "./gateway-metrics.ts";
 import { PeerLimits } from "./peer-limits.ts";
 import { SessionConflicts } from "./session-conflicts.ts";
 import { SessionRegistry } from "./session-registry.ts";
+import { UdpGateway, type UdpGatewayHost } from "./udp-gateway.ts";
+import { makeUdpMetrics } from "./udp-metrics.ts";
 import { UnknownDevices } from "./unknown-devices.ts";
 
 export interface GatewayOptions {
@@ -35,6 +38,8 @@ export interface GatewayOptions {
   protocols: readonly ProtocolDefinition[];
   host: string;
   port: number;
+  /** Datagrams on the same port numbers, where a protocol speaks UDP. */
+  udp: boolean;
   /** Ports that speak one protocol only. */
   dedicatedPorts: readonly { protocol: string; port: number }[];
   /** Drained by the gateway before its connections end; who made it closes it after. */
@@ -52,6 +57,8 @@ export interface Gateway {
   address: AddressInfo;
   /** By protocol. */
   ports: ReadonlyMap<string, number>;
+  /** Whether datagrams are taken. */
+  isUdpOpen: boolean;
   close(): Promise<void>;
 }
 
@@ -87,7 +94,7 @@ function onError(): void {}
 
 const pruneEveryMs = 60_000;
 
-class TcpGateway implements Gateway, ConnectionHost {
+class TcpGateway implements Gateway, ConnectionHost, UdpGatewayHost {
   readonly protocols: readonly ProtocolDefinition[];
   readonly limits: GatewayLimits;
   readonly clock: Clock;
@@ -96,11 +103,13 @@ class TcpGateway implements Gateway, ConnectionHost {
   readonly ingest: Ingest;
   readonly ports = new Map<string, number>();
   address: AddressInfo = { address: "", family: "", port: 0 };
+  isUdpOpen = false;
   isFull = false;
   readonly #options: GatewayOptions;
   readonly #servers: Server[] = [];
   readonly #connections = new Set<Connection>();
   readonly #byDevice = new Map<string, Connection>();
+  readonly #udp: UdpGateway;
   readonly peers: PeerLimits;
   readonly admissions: Admissions;
   readonly #networks: NetworkList;
@@ -128,6 +137,7 @@ class TcpGateway implements Gateway, ConnectionHost {
       slowedNetworks: () => this.admissions.throttle.slowedCount,
       waitingLogins: () => this.admissions.throttle.waitingCount,
     });
+    this.#udp = new UdpGateway(this, options.protocols, (peers) => makeUdpMetrics(metrics, peers));
     this.ingest = options.ingest;
     this.ingest.onSettled(() => this.checkRoom());
     this.peers = new PeerLimits(this.limits);
@@ -189,19 +199,36 @@ class TcpGateway implements Gateway, ConnectionHost {
   async start(): Promise<void> {
     const { port, dedicatedPorts } = this.#options;
     await this.#sessions.start();
-    this.address = await this.#listen(port, undefined);
+    this.isUdpOpen = this.#options.udp && this.#udp.isNeeded;
+    this.address = await this.#listenBoth(port, undefined);
     for (const { protocol, port: own } of dedicatedPorts) {
-      const definition = this.protocols.find(({ slug }) => slug === protocol);
+      const definition = this.#options.protocols.find(({ slug }) => slug === protocol);
       if (!definition) throw new Error(`VIGIL_GATEWAY_PORTS: there is no protocol "${protocol}"`);
-      this.ports.set(protocol, (await this.#listen(own, definition)).port);
+      this.ports.set(protocol, (await this.#listenBoth(own, definition)).port);
     }
     this.#sweep = setInterval(() => {
       const nowMs = performance.now();
       for (const connection of this.#connections) connection.checkTimes(nowMs);
+      this.#udp.checkTimes(nowMs);
       if (nowMs - this.#prunedAtMs < pruneEveryMs) return;
       this.#prunedAtMs = nowMs;
       this.admissions.prune((deviceId) => this.#byDevice.has(deviceId));
     }, this.limits.sweepEveryMs);
+  }
+
+  /** TCP, and UDP on the same number where it is spoken. */
+  async #listenBoth(port: number, protocol: ProtocolDefinition | undefined): Promise<AddressInfo> {
+    const address = await this.#listen(port, protocol);
+    if (!this.isUdpOpen || (protocol && !this.#udp.speaks(protocol.slug))) return address;
+    try {
+      await this.#udp.listen(address.address, address.port, protocol?.slug);
+    } catch (error) {
+      // A port that the system chose is free for TCP only.
+      if (port !== 0 || (error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
+      this.#servers.pop()?.close();
+      return this.#listenBoth(port, protocol);
+    }
+    return address;
   }
 
   #listen(port: number, protocol: ProtocolDefinition | undefined): Promise<AddressInfo> {
@@ -218,24 +245,31 @@ class TcpGateway implements Gateway, ConnectionHost {
   }
 
   #accept(socket: Socket, protocol: ProtocolDefinition | undefined): void {
-    const remoteAddr = socket.remoteAddress ?? "";
-    if (!this.#networks.isEmpty && !this.#networks.includes(remoteAddr)) {
-      this.metrics.closed("network");
+    const connection = this.openConnection(socket, socket.remoteAddress ?? "", protocol);
+    if (!connection) {
       socket.destroy();
       return;
     }
-    const connection = new Connection(this, socket, remoteAddr, networkOf(remoteAddr), protocol);
-    const refusal = this.peers.admit(connection, performance.now());
-    if (refusal) {
-      this.metrics.closed(refusal);
-      socket.destroy();
-      return;
-    }
-    this.metrics.opened();
     (socket as DeviceSocket).vigil = connection;
-    this.#connections.add(connection);
     socket.on("data", onData).on("end", onEnd).on("drain", onDrain).on("close", onClose).on("error", onError);
     connection.updateReading();
+  }
+
+  openConnection(
+    socket: ConnectionSocket,
+    remoteAddr: string,
+    protocol: ProtocolDefinition | undefined,
+  ): Connection | undefined {
+    const isAllowed = this.#networks.isEmpty || this.#networks.includes(remoteAddr);
+    const connection = new Connection(this, socket, remoteAddr, networkOf(remoteAddr), protocol);
+    const refusal = isAllowed ? this.peers.admit(connection, performance.now()) : "network";
+    if (refusal) {
+      this.metrics.closed(refusal);
+      return undefined;
+    }
+    this.metrics.opened();
+    this.#connections.add(connection);
+    return connection;
   }
 
   opened(connection: Connection, hold: DeviceHold): boolean {
@@ -270,6 +304,7 @@ class TcpGateway implements Gateway, ConnectionHost {
 
   async close(): Promise<void> {
     for (const server of this.#servers) server.close();
+    this.#udp.stop();
     for (const connection of this.#connections) connection.close("shutdown");
     await this.ingest.drain(this.limits.drainMs);
     clearInterval(this.#sweep);
@@ -279,6 +314,7 @@ class TcpGateway implements Gateway, ConnectionHost {
     }
     for (const connection of this.#connections) connection.destroy("shutdown");
     this.admissions.throttle.close();
+    this.#udp.close();
     const lanes = this.#downlinks.map((lane) => lane.close());
     const others = [this.#unknown.close(), this.#sessions.close(), this.#conflicts.close()];
     const ended = await Promise.allSettled([...lanes, ...others]);

@@ -100,6 +100,15 @@ export class LoginThrottle {
     });
   }
 
+  /** For one who does not wait: false while others do, or while the last answer is too fresh. */
+  takeFreeTurn(network: string): boolean {
+    const state = this.#stateOf(network);
+    const nowMs = this.#now();
+    if (firstOf(state) || state.nextTurnAtMs > nowMs) return false;
+    state.nextTurnAtMs = nowMs + 1000 / this.#limits.slowedAnswersPerSecond;
+    return true;
+  }
+
   /** The connection is gone. Only devices that were seen here keep their place: there are no more of them than registered ones. */
   leave({ network, key, wasSeenHere }: WaitingLogin): void {
     const state = this.#networks.get(network);

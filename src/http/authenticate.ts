@@ -1,11 +1,13 @@
 import type { Database } from "../db/database.ts";
 import type { Clock } from "../lib/clock.ts";
-import { invalidToken, notAuthenticated } from "../lib/errors.ts";
+import { invalidToken, notAuthenticated, throttled } from "../lib/errors.ts";
 import { isUuid } from "../lib/ids.ts";
+import { networkOf } from "../lib/network-of.ts";
 import { findBrowserSession } from "../oauth/browser-sessions.ts";
 import { findPerson } from "../oauth/person-store.ts";
 import { verifySession } from "../oauth/session-tokens.ts";
 import type { TokenCache } from "../oauth/token-cache.ts";
+import { TokenMisses } from "../oauth/token-misses.ts";
 import { partnerTokenPrefix } from "../oauth/token-store.ts";
 import { type PersonPrincipal, type Principal, partnerPrincipal, personPrincipal } from "./principal.ts";
 
@@ -28,6 +30,7 @@ export interface CredentialHeaders {
 /** Turns an Authorization header, or the cookie of a browser, into a principal, or throws 401. */
 export class Authenticator {
   readonly #options: AuthenticatorOptions;
+  readonly #misses = new TokenMisses();
 
   constructor(options: AuthenticatorOptions) {
     this.#options = options;
@@ -40,35 +43,48 @@ export class Authenticator {
     return partner && partnerPrincipal(partner);
   }
 
-  async authenticate(headers: CredentialHeaders): Promise<Principal> {
-    const cookie = sessionCookie(headers);
-    if (cookie !== undefined) return this.#browser(cookie);
-    const token = bearerToken(headers.authorization);
-    if (!token.startsWith(partnerTokenPrefix)) return this.#person(token);
-    const partner = await this.#options.tokens.find(token);
-    if (!partner) throw invalidToken();
-    return partnerPrincipal(partner);
+  authenticate(headers: CredentialHeaders, address: string): Promise<Principal> {
+    return this.#counted(address, async () => {
+      const cookie = sessionCookie(headers);
+      if (cookie !== undefined) return this.#browser(cookie);
+      const token = bearerToken(headers.authorization);
+      if (!token.startsWith(partnerTokenPrefix)) return this.#person(token);
+      const partner = await this.#options.tokens.find(token);
+      return partner && partnerPrincipal(partner);
+    });
   }
 
   /** For endpoints of the console: a partner token is no session. */
-  async authenticatePerson(headers: CredentialHeaders): Promise<PersonPrincipal> {
-    const cookie = sessionCookie(headers);
-    return cookie === undefined ? this.#person(bearerToken(headers.authorization)) : this.#browser(cookie);
+  authenticatePerson(headers: CredentialHeaders, address: string): Promise<PersonPrincipal> {
+    return this.#counted(address, async () => {
+      const cookie = sessionCookie(headers);
+      return cookie === undefined ? this.#person(bearerToken(headers.authorization)) : this.#browser(cookie);
+    });
   }
 
-  async #person(token: string): Promise<PersonPrincipal> {
+  /** Who guesses is not looked up any more for a while. */
+  async #counted<P extends Principal>(address: string, find: () => Promise<P | undefined>): Promise<P> {
+    const network = networkOf(address);
+    const wait = this.#misses.waitSeconds(network, performance.now());
+    if (wait > 0) throw throttled(wait);
+    const principal = await find();
+    if (principal) return principal;
+    this.#misses.add(network, performance.now());
+    throw invalidToken();
+  }
+
+  async #person(token: string): Promise<PersonPrincipal | undefined> {
     const claims = verifySession(this.#options.sessionKey, token, this.#options.clock.nowMs());
-    if (!claims || !isUuid(claims.sub) || !isUuid(claims.org)) throw invalidToken();
+    if (!claims || !isUuid(claims.sub) || !isUuid(claims.org)) return undefined;
     const person = await findPerson(this.#options.db.point, claims.org, claims.sub);
-    if (!person || person.joinedAt.getTime() !== claims.joined) throw invalidToken();
-    if ((person.passwordChangedAt?.getTime() ?? 0) !== (claims.password ?? 0)) throw invalidToken();
+    if (!person || person.joinedAt.getTime() !== claims.joined) return undefined;
+    if ((person.passwordChangedAt?.getTime() ?? 0) !== (claims.password ?? 0)) return undefined;
     return personPrincipal(person);
   }
 
-  async #browser(token: string): Promise<PersonPrincipal> {
+  async #browser(token: string): Promise<PersonPrincipal | undefined> {
     const session = await findBrowserSession(this.#options.db.point, token, this.#options.clock.now());
-    if (!session) throw invalidToken();
-    return personPrincipal(session.person, session.id);
+    return session && personPrincipal(session.person, session.id);
   }
 }
 

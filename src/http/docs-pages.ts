@@ -3,8 +3,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import fastifyStatic from "@fastify/static";
 import type { FastifyInstance } from "fastify";
-import { stringify } from "yaml";
-import { validationError } from "../lib/errors.ts";
+import { registerDescription } from "./description-routes.ts";
 
 const root = "/api/schema";
 
@@ -59,27 +58,9 @@ const redocStart = `Redoc.init("${root}/?format=json", { hideLoading: true, disa
   document.getElementById("redoc"));
 `;
 
-/** The description as YAML and JSON, Swagger UI and ReDoc. None of them needs a token. */
-export function registerDocs(app: FastifyInstance, description: Record<string, unknown>): void {
-  const json = JSON.stringify(description);
-  let yaml: string | undefined;
-  // Written on the first request: it takes a quarter of a second, and many processes are never asked.
-  // Readers of YAML 1.1 take an unquoted date for a date; written for them, everything is what it is in JSON.
-  const asYaml = (): string => {
-    yaml ??= stringify(description, { aliasDuplicateObjects: false, version: "1.1" });
-    return yaml;
-  };
-
-  app.get<{ Querystring: { format?: string } }>(`${root}/`, async (request, reply) => {
-    switch (request.query.format ?? "yaml") {
-      case "json":
-        return reply.type("application/json; charset=utf-8").send(json);
-      case "yaml":
-        return reply.type("application/vnd.oai.openapi; charset=utf-8").send(asYaml());
-      default:
-        throw validationError({ format: ["Use json or yaml."] });
-    }
-  });
+/** The description, Swagger UI and ReDoc. None of them needs a token. */
+export function registerDocs(app: FastifyInstance, describe: () => Record<string, unknown>): void {
+  registerDescription(app, `${root}/`, describe);
 
   const page = (path: string, type: string, text: string): void => {
     app.get(`${root}/${path}`, async (_request, reply) =>

@@ -13,6 +13,8 @@ export interface KeyScope {
   /** Without its trailing slash. */
   path: string;
   key: string;
+  /** Of the token: an answer may hold what another token of the same integration must not see. */
+  scopes: readonly string[];
 }
 
 export interface StoredAnswer {
@@ -62,6 +64,7 @@ interface KeyRow {
   body: string;
   content_type: string;
   location: string | null;
+  scopes: string[];
 }
 
 /** Runs `work` once for a key. `work` answers with its serialized body; refusals that it throws are answers too. */
@@ -80,7 +83,8 @@ export function answerOnce(
     if (!locked) throw idempotencyInProgress();
     const known = await findKey(tx, scope, new Date(now.getTime() - keptMs));
     if (known) {
-      if (!known.body_hash.equals(bodyHash)) throw idempotencyKeyReuse();
+      const isForCaller = known.scopes.every((one) => scope.scopes.includes(one));
+      if (!known.body_hash.equals(bodyHash) || !isForCaller) throw idempotencyKeyReuse();
       return {
         status: known.status,
         body: known.body,
@@ -101,19 +105,20 @@ export function answerOnce(
         };
       });
     await tx.run`
-      insert into idempotency_keys (principal_id, method, path, key, body_hash, status, body, content_type, location, created_at)
+      insert into idempotency_keys (principal_id, method, path, key, body_hash, status, body, content_type, location, scopes, created_at)
       values (${scope.principalId}, ${scope.method}, ${scope.path}, ${scope.key}, ${bodyHash}, ${answer.status}, ${answer.body},
-        ${answer.contentType}, ${answer.location}, ${now})
+        ${answer.contentType}, ${answer.location}, ${scope.scopes}, ${now})
       on conflict (principal_id, method, path, key) do update set
         body_hash = excluded.body_hash, status = excluded.status, body = excluded.body,
-        content_type = excluded.content_type, location = excluded.location, created_at = excluded.created_at`;
+        content_type = excluded.content_type, location = excluded.location, scopes = excluded.scopes,
+        created_at = excluded.created_at`;
     return { ...answer, isReplay: false };
   });
 }
 
 const findKey = (tx: Db, scope: KeyScope, since: Date): Promise<KeyRow | undefined> =>
   tx.maybeOne<KeyRow>`
-    select body_hash, status, body, content_type, location from idempotency_keys
+    select body_hash, status, body, content_type, location, scopes from idempotency_keys
     where principal_id = ${scope.principalId} and method = ${scope.method} and path = ${scope.path} and key = ${scope.key}
       and created_at > ${since}`;
 

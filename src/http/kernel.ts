@@ -74,8 +74,8 @@ export function registerRoutes(app: FastifyInstance, routes: readonly Route[], o
     const { headers } = request;
     const { authenticator } = options;
     const principal = isConsoleRoute(request)
-      ? await authenticator.authenticatePerson(headers)
-      : (authenticator.remembered(headers.authorization) ?? (await authenticator.authenticate(headers)));
+      ? await authenticator.authenticatePerson(headers, request.ip)
+      : (authenticator.remembered(headers.authorization) ?? (await authenticator.authenticate(headers, request.ip)));
     checkOrigin(request, principal, options.baseUrl);
     const taken = options.rateLimiter.take(principal.id, policiesOf(principal));
     admit(request, reply, principal, taken instanceof Promise ? await taken : taken);
@@ -168,6 +168,7 @@ function makeRunner(route: Route, validator: SchemaChecker, options: KernelOptio
       method: request.method,
       path: pathOf(request.url).replace(/\/$/, ""),
       key,
+      scopes: principal.kind === "partner" ? [...principal.partner.scopes] : [],
     };
     const hash = route.file ? await formHash(request.body as RawBody | undefined, route.file) : bodyHash(request);
     const once = await answerOnce(db, scope, hash, clock.now(), request.id, async (tx: Tx) => {

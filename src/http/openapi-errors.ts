@@ -1,9 +1,14 @@
 import { Type } from "@sinclair/typebox";
+import { errorCodes } from "../lib/errors.ts";
 
 /** The three error bodies of the service, for the description. */
 export const ErrorBody = Type.Object(
   {
-    code: Type.String({ description: "Stable, for programs.", examples: ["validation_error"] }),
+    code: Type.String({
+      description: "Stable, for programs. More codes may be added.",
+      examples: ["validation_error"],
+      "x-extensible-enum": [...errorCodes],
+    }),
     detail: Type.String({ description: "For people; may change." }),
     request_id: Type.String(),
     errors: Type.Optional(

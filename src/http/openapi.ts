@@ -1,29 +1,39 @@
 import type { TSchema } from "@sinclair/typebox";
 import { scopes } from "../oauth/scopes.ts";
-import { messageKeyword } from "./field-errors.ts";
-import { listSizes } from "./lists.ts";
 import { ErrorBody, OAuthError, ReplayError } from "./openapi-errors.ts";
-import type { PathParam, Route } from "./route.ts";
+import { headerComponents } from "./openapi-headers.ts";
+import { oauthPaths, oauthSchemas, oauthTag } from "./openapi-oauth.ts";
+import { describeOperation } from "./openapi-operation.ts";
+import { toOpenApi } from "./openapi-schema.ts";
+import type { Route } from "./route.ts";
 import { collectNamed } from "./schemas.ts";
 
 type Json = Record<string, unknown>;
+
+export interface DescriptionOptions {
+  version: string;
+  /** Where the service is reached; without it, where the description was read. */
+  serverUrl?: string | undefined;
+  webhooks?: Json;
+}
 
 /**
  * The OpenAPI 3.0.3 description, made from the route table: the same schemas that check bodies and serialize answers. What is
  * not in the table cannot be described, and what is in it cannot be left out.
  */
-export function describeApi(routes: readonly Route[], version: string, webhooks: Json = {}): Json {
+export function describeApi(routes: readonly Route[], { version, serverUrl, webhooks = {} }: DescriptionOptions): Json {
   const described = routes.filter((route) => route.partners !== "never");
   const schemas = collectNamed([
     ...described.flatMap((route) => [route.body, ...Object.values(route.responses)].filter((schema) => !!schema)),
     ErrorBody,
     OAuthError,
     ReplayError,
+    ...oauthSchemas,
   ] as TSchema[]);
-  const paths: Record<string, Json> = {};
+  const paths: Record<string, Json> = oauthPaths();
   for (const route of described) {
     const path = route.path.replace(/:([a-z_]+)/g, "{$1}");
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route) };
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: describeOperation(route) };
   }
   return {
     openapi: "3.0.3",
@@ -34,210 +44,22 @@ export function describeApi(routes: readonly Route[], version: string, webhooks:
         "Device tracking and health monitoring for partners, server to server. Every call carries a bearer token of the client credentials flow and is bound to the organization of the token.",
       license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
     },
-    servers: [{ url: "/" }],
-    tags: [...new Set(described.map((route) => route.tag))].map((name) => ({ name })),
+    servers: [{ url: serverUrl ?? "/" }],
+    tags: [...new Set([oauthTag, ...described.map((route) => route.tag)])].map((name) => ({ name })),
     paths,
     components: {
       schemas: Object.fromEntries(
         [...schemas].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, schema]) => [name, toOpenApi(schema)]),
       ),
+      headers: headerComponents,
       securitySchemes: {
         oauth2: {
           type: "oauth2",
           flows: { clientCredentials: { tokenUrl: "/o/token/", scopes: { ...scopes } } },
         },
+        bearer: { type: "http", scheme: "bearer", description: "An access token of `POST /o/token/`." },
       },
     },
     "x-webhooks": webhooks,
   };
 }
-
-function operation(route: Route): Json {
-  return {
-    operationId: route.operationId,
-    tags: [route.tag],
-    summary: route.summary,
-    ...(route.description ? { description: route.description } : {}),
-    ...withoutEmpty("parameters", parametersOf(route)),
-    ...(route.body
-      ? {
-          requestBody: {
-            required: isRequired(route.body),
-            content: { [route.file ? "multipart/form-data" : "application/json"]: { schema: toOpenApi(route.body) } },
-          },
-        }
-      : {}),
-    security: [{ oauth2: [...(route.partners as readonly string[])] }],
-    responses: responsesOf(route),
-  };
-}
-
-const withoutEmpty = (name: string, values: Json[]): Json => (values.length > 0 ? { [name]: values } : {});
-
-const isRequired = (schema: TSchema): boolean => {
-  const target = [...collectNamed([schema]).values()].find(({ $id }) => schema.$ref === `${$id}#`) ?? schema;
-  return Array.isArray(target.required) && target.required.length > 0;
-};
-
-const paramSchemas: Record<PathParam, Json> = {
-  uuid: { type: "string", format: "uuid" },
-  imei: { type: "string", pattern: "^\\d{15}$", description: "IMEI" },
-  integer: { type: "integer" },
-  slug: { type: "string" },
-};
-
-function parametersOf(route: Route): Json[] {
-  const inPath = Object.entries(route.params ?? {}).map(([name, kind]) => {
-    const { description, ...schema } = paramSchemas[kind];
-    return { name, in: "path", required: true, ...(description ? { description } : {}), schema };
-  });
-  const query = [...Object.entries(route.query ?? {}), ...Object.entries(route.list?.filters ?? {})].map(
-    ([name, param]) => ({
-      name,
-      in: "query",
-      description: param.description,
-      schema: param.schema,
-    }),
-  );
-  return [...inPath, ...query, ...listParameters(route), ...headerParameters(route)];
-}
-
-function listParameters({ list }: Route): Json[] {
-  if (!list) return [];
-  const { usual, most } = listSizes[list.kind];
-  const signed = list.ordering.flatMap((field) => [field, `-${field}`]).join(", ");
-  const several = list.kind === "page" ? " Several, separated by commas." : "";
-  const parameter = (name: string, description: string, schema: Json): Json => ({
-    name,
-    in: "query",
-    description,
-    schema,
-  });
-  const paging =
-    list.kind === "page"
-      ? [
-          parameter("page", "Page number from 1, or `last`.", {
-            oneOf: [
-              { type: "integer", minimum: 1 },
-              { type: "string", enum: ["last"] },
-            ],
-          }),
-        ]
-      : [
-          parameter("cursor", "The place to go on from; taken from `next` or `previous`.", { type: "string" }),
-          parameter("order", `Direction by ${list.ordering[0]}; \`ordering\` wins.`, {
-            type: "string",
-            enum: ["asc", "desc"],
-          }),
-        ];
-  return [
-    ...paging,
-    parameter("page_size", `Rows per page, default ${usual}. Values above ${most} are reduced to ${most}.`, {
-      type: "integer",
-      minimum: 1,
-      default: usual,
-    }),
-    parameter("ordering", `One of ${signed}.${several} Default ${list.defaultOrdering}.`, { type: "string" }),
-    parameter("search", `Case-insensitive text anywhere in: ${list.searches}.`, { type: "string" }),
-  ];
-}
-
-const headerParameters = (route: Route): Json[] =>
-  route.isIdempotent
-    ? [
-        {
-          name: "Idempotency-Key",
-          in: "header",
-          description:
-            "1 to 255 printable ASCII characters. The same key and body within 24 hours get the first answer again.",
-          schema: { type: "string", minLength: 1, maxLength: 255 },
-        },
-      ]
-    : [];
-
-const errorTexts: Record<number, string> = {
-  400: "Invalid input.",
-  401: "No token, or one that is invalid or has expired.",
-  403: "The scope, the feature or the role is missing.",
-  404: "No such object in this organization.",
-  409: "The state does not allow it.",
-  410: "The cursor is older than the retention.",
-  413: "The body is too large.",
-  415: "The media type is not supported.",
-  416: "The range lies behind the end.",
-  422: "The Idempotency-Key was used with another body.",
-  429: "Rate limit exceeded.",
-  500: "Internal error.",
-  503: "Temporarily unavailable.",
-};
-
-/** The refusals that follow from what a route is, and those it names. */
-function errorStatuses(route: Route): number[] {
-  const hasInput = route.body || route.list || Object.keys(route.query ?? {}).length > 0;
-  const implied = [401, 403, 429, 500, 503];
-  if (hasInput) implied.push(400);
-  if (route.params || route.list?.kind === "page") implied.push(404);
-  if (route.body) implied.push(413, 415);
-  if (route.isIdempotent) implied.push(400, 409, 422);
-  return [...new Set([...implied, ...(route.errors ?? [])])].sort((a, b) => a - b);
-}
-
-function responsesOf(route: Route): Json {
-  const success = Object.entries(route.responses).map(([status, schema]) => [
-    status,
-    {
-      description: status === "304" ? "Not modified" : schema ? "Success" : "Success, no body",
-      headers: responseHeaders,
-      ...(schema ? { content: { ...contentOf(route, toOpenApi(schema)), ...formsOf(route, status) } } : {}),
-    },
-  ]);
-  const isReplay = route.path === "/api/v1/partner/outbound-events/";
-  const schema = { $ref: `#/components/schemas/${isReplay ? "ReplayError" : "Error"}` };
-  const failures = errorStatuses(route).map((status) => [
-    String(status),
-    {
-      description: errorTexts[status] ?? "Error",
-      headers: responseHeaders,
-      content: { "application/json": { schema } },
-    },
-  ]);
-  return Object.fromEntries([...success, ...failures]);
-}
-
-const contentOf = ({ produces = ["application/json"] }: Route, schema: unknown): Json =>
-  Object.fromEntries(produces.map((type) => [type, { schema }]));
-
-const formsOf = ({ otherForms = {} }: Route, status: string): Json =>
-  status === "200"
-    ? Object.fromEntries(Object.entries(otherForms).map(([type, schema]) => [type, { schema: toOpenApi(schema) }]))
-    : {};
-
-const responseHeaders: Json = {
-  "X-Request-Id": {
-    description: "The id of this call, also in error bodies and the audit log.",
-    schema: { type: "string" },
-  },
-};
-
-/** JSON Schema as the validator uses it, in the words of OpenAPI 3.0. Symbols of the schema library fall away by themselves. */
-function toOpenApi(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(toOpenApi);
-  if (typeof schema !== "object" || schema === null) return schema;
-  const result: Json = {};
-  for (const [key, value] of Object.entries(schema)) {
-    if (key === "$id" || key === messageKeyword) continue;
-    if (key === "$ref" && typeof value === "string") result.$ref = `#/components/schemas/${value.replace(/#$/, "")}`;
-    else if (key === "examples" && Array.isArray(value)) result.example = value[0];
-    else if (key === "exclusiveMinimum" && typeof value === "number")
-      Object.assign(result, { minimum: value, exclusiveMinimum: true });
-    else if (key === "exclusiveMaximum" && typeof value === "number")
-      Object.assign(result, { maximum: value, exclusiveMaximum: true });
-    else if (key === "properties") result.properties = toOpenApi(withoutRefused(value as Json));
-    else result[key] = toOpenApi(value);
-  }
-  return result;
-}
-
-/** A property that is always refused (`Type.Never`) is checked at the door, but it is no part of the description. */
-const withoutRefused = (properties: Json): Json =>
-  Object.fromEntries(Object.entries(properties).filter(([, schema]) => !("not" in (schema as object))));

@@ -50,6 +50,21 @@ export function IntegerEnum<const T extends number>(
 export const Timestamp = Type.String({ format: "date-time", examples: ["2026-03-01T08:15:30.123Z"] });
 export const Uuid = Type.String({ format: "uuid" });
 
+/** Carries the schema that the description shows in place of the one that checks. */
+export const shownSchema: unique symbol = Symbol("shownSchema");
+
+/**
+ * Accepts what `schema` does, and is described as `shown`: a request field has one type for generators, also where other
+ * spellings are accepted.
+ */
+export const describedAs = <T extends TSchema>(schema: T, shown: TSchema): T => ({ ...schema, [shownSchema]: shown });
+
+export const shownOf = (schema: TSchema & { [shownSchema]?: TSchema }): TSchema => schema[shownSchema] ?? schema;
+
+/** For a default that the schema must not fill in by itself. */
+export const describedDefault = <T extends TSchema>(schema: T, value: unknown): T =>
+  describedAs(schema, { ...shownOf(schema), default: value });
+
 /** Any JSON object. */
 export const FreeObject = Type.Unsafe<Record<string, unknown>>({ type: "object", additionalProperties: true });
 
@@ -60,10 +75,16 @@ export function patched<T extends TProperties>(
 ): TObject<{ [Field in keyof T]: TOptional<T[Field]> }> {
   const optional = Object.entries(fields).map(([field, { default: _, ...schema }]) => [
     field,
-    Type.Optional(schema as TSchema),
+    Type.Optional(withoutShownDefault(schema as TSchema)),
   ]);
   const properties: { [Field in keyof T]: TOptional<T[Field]> } = Object.fromEntries(optional);
   return Type.Object(properties, { $id: name });
+}
+
+function withoutShownDefault(schema: TSchema & { [shownSchema]?: TSchema }): TSchema {
+  if (!schema[shownSchema]) return schema;
+  const { default: _, ...shown } = schema[shownSchema];
+  return describedAs(schema, shown as TSchema);
 }
 
 export const pageOf = <T extends TSchema>(item: T) =>
@@ -94,8 +115,9 @@ export function collectNamed(roots: readonly TSchema[]): Map<string, TSchema> {
   const visit = (value: unknown): void => {
     if (typeof value !== "object" || value === null || seen.has(value)) return;
     seen.add(value);
-    const schema = value as TSchema & { [refTarget]?: TSchema };
+    const schema = value as TSchema & { [refTarget]?: TSchema; [shownSchema]?: TSchema };
     if (schema[refTarget]) visit(schema[refTarget]);
+    if (schema[shownSchema]) visit(schema[shownSchema]);
     if (typeof schema.$id === "string") {
       const known = found.get(schema.$id);
       if (known && known !== schema) throw new Error(`two schemas are named ${schema.$id}`);

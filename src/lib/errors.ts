@@ -1,16 +1,64 @@
+/** Every code there is, for the description: the compiler refuses an error with another. */
+export const errorCodes = [
+  "validation_error",
+  "parse_error",
+  "invalid_cursor",
+  "invalid_limit",
+  "invalid_filter",
+  "password_not_allowed_in_partner_flow",
+  "user_not_found",
+  "assignment_exists",
+  "owner_exists",
+  "invalid_scope",
+  "invitation_expired",
+  "not_authenticated",
+  "invalid_token",
+  "invalid_credentials",
+  "second_factor_required",
+  "scope_not_available",
+  "insufficient_scope",
+  "feature_not_enabled",
+  "partner_token_required",
+  "role_not_allowed",
+  "csrf_failed",
+  "role_protected",
+  "not_found",
+  "assignment_not_found",
+  "waveform_not_available",
+  "imei_conflict",
+  "terminal_id_conflict",
+  "command_in_flight",
+  "invitation_not_pending",
+  "idempotency_in_progress",
+  "last_owner",
+  "cursor_expired",
+  "payload_too_large",
+  "file_too_large",
+  "unsupported_media_type",
+  "range_not_satisfiable",
+  "idempotency_key_reuse",
+  "throttled",
+  "command_queue_full",
+  "invite_rate_limited",
+  "internal_error",
+  "too_busy",
+  "service_unavailable",
+] as const;
+export type ErrorCode = (typeof errorCodes)[number];
+
 /**
  * The catalog of API errors: one factory per documented code, and nothing else makes an ApiError.
  * The error handler of the HTTP room renders them; `extra` stands beside code and detail in the body.
  */
 export class ApiError extends Error {
   readonly status: number;
-  readonly code: string;
+  readonly code: ErrorCode;
   readonly extra: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(
     status: number,
-    code: string,
+    code: ErrorCode,
     detail: string,
     extra: Record<string, unknown> = {},
     headers: Record<string, string> = {},

@@ -1,4 +1,5 @@
 import { positionOfLaneId } from "../outbox/lane-ids.ts";
+import { shownBody } from "../outbox/private-params.ts";
 import { isShown } from "../outbox/shown-gate.ts";
 import { resultOf } from "./attempt-result.ts";
 import type { RowAge } from "./delivery-slots.ts";
@@ -184,7 +185,7 @@ export class DeliveryLane implements ReadingLane {
     const startedAtMs = clock.nowMs();
     const isOverlap = previousUntil !== null && previousUntil.getTime() > startedAtMs;
     const secrets = { current: secret ?? "", previous: isOverlap ? previousSecret : null };
-    const body = Buffer.from(row.body);
+    const body = Buffer.from(shownBody(row.type, row.body, this.#settings.scopes));
     this.#inFlight++;
     if (entry) this.#freshInFlight++;
     void this.#targetNow()

@@ -3,7 +3,9 @@ import { jsonText, type Route, route } from "../http/route.ts";
 import { refTo } from "../http/schemas.ts";
 import { partnerTokenRequired } from "../lib/errors.ts";
 import { uuidV7Floor } from "../lib/ids.ts";
+import type { Scope } from "../oauth/scopes.ts";
 import { shownTypes } from "../outbox/outbound-gate.ts";
+import { shownBody } from "../outbox/private-params.ts";
 import { OutboundEventPage } from "./outbound-envelope.ts";
 import { expiredBefore, readReplayQuery, replayParams, timeOf, usableAfterMs, windowEdge } from "./replay-query.ts";
 import { findOldestId, getSubscription, type ReplayPage, readLog } from "./replay-store.ts";
@@ -43,13 +45,13 @@ export const replayRoutes = (retentionDays: number): Route[] => [
         search,
         limit,
       });
-      return jsonText(pageText(page));
+      return jsonText(pageText(page, scopes));
     },
   }),
 ];
 
-/** The stored bodies as they are: what was signed must not be written anew. */
-function pageText({ rows, hasMore }: ReplayPage): string {
+/** The stored bodies as they are: what was signed must not be written anew, except for what the token may not see. */
+function pageText({ rows, hasMore }: ReplayPage, scopes: readonly Scope[]): string {
   const cursor = hasMore ? `"${rows.at(-1)?.id}"` : "null";
-  return `{"data":[${rows.map(({ body }) => body).join(",")}],"next_cursor":${cursor},"has_more":${hasMore}}`;
+  return `{"data":[${rows.map(({ type, body }) => shownBody(type, body, scopes)).join(",")}],"next_cursor":${cursor},"has_more":${hasMore}}`;
 }

@@ -32,7 +32,7 @@ export interface ReplayRange {
 }
 
 export interface ReplayPage {
-  rows: { id: string; body: string }[];
+  rows: { id: string; type: WebhookEventType; body: string }[];
   hasMore: boolean;
 }
 
@@ -43,21 +43,21 @@ export interface ReplayPage {
 export async function readLog(db: Db, owner: ReplayOwner, range: ReplayRange): Promise<ReplayPage> {
   if (range.types.length === 0) return { rows: [], hasMore: false };
   const isUsual = usualTypes.every((type) => range.types.includes(type));
-  const rows = await db.many<{ id: string; body: string }>(isUsual ? byId(owner, range) : byType(owner, range));
+  const rows = await db.many<ReplayPage["rows"][number]>(isUsual ? byId(owner, range) : byType(owner, range));
   return { rows: rows.slice(0, range.limit), hasMore: rows.length > range.limit };
 }
 
 /** Most rows of the log are wanted: read it in its order and leave out the others. */
 const byId = (owner: ReplayOwner, range: ReplayRange): Sql => sql`
-  select id, body from outbound_events
+  select id, type, body from outbound_events
   where ${allOf([ownedAfter(owner, range), sql`type = any(${range.types}::text[])`, ...filtersOf(range)])}
   order by id limit ${boundOf(range)}`;
 
 /** Perhaps few are: the beginnings of each type are put together, however many rows lie between. */
 const byType = (owner: ReplayOwner, range: ReplayRange): Sql => sql`
-  select e.id, e.body from unnest(${range.types}::text[]) as wanted(type)
+  select e.id, e.type, e.body from unnest(${range.types}::text[]) as wanted(type)
   cross join lateral (
-    select id, body from outbound_events
+    select id, type, body from outbound_events
     where ${allOf([ownedAfter(owner, range), sql`type = wanted.type`, ...filtersOf(range)])}
     order by id limit ${boundOf(range)}
   ) e

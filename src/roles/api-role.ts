@@ -39,6 +39,7 @@ export function openApiRole({ config, lifecycle, ...parts }: ServiceParts): ApiR
         passwords: new PasswordWork(),
         decoyHash: await makeDecoyHash(randomToken(24)),
         baseUrl: () => config.baseUrl ?? address,
+        publicUrl: config.baseUrl,
         version: packageVersion(),
         tokenTtlSeconds,
         trustProxy,

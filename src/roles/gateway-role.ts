@@ -8,8 +8,14 @@ import { metricRanges } from "../resources/catalog/metric-ranges.ts";
 import { keepPartitions, tablesOf } from "./partitioned-tables.ts";
 import type { ServiceParts } from "./service-parts.ts";
 
-/** Devices: their sockets, and the ingest that stores what they send. Returns where every protocol is spoken. */
-export async function openGatewayRole(parts: ServiceParts): Promise<string> {
+/** Where every protocol is spoken; `off` where nothing listens. */
+export interface GatewayAddresses {
+  gateway: string;
+  udp: string;
+}
+
+/** Devices: their sockets, and the ingest that stores what they send. */
+export async function openGatewayRole(parts: ServiceParts): Promise<GatewayAddresses> {
   const { config, lifecycle, db, clock, log, metrics, listener, catalog, carrierName, rules } = parts;
   const tables = tablesOf(config);
   lifecycle.add(
@@ -45,6 +51,7 @@ export async function openGatewayRole(parts: ServiceParts): Promise<string> {
     protocols,
     host: config.gatewayHost,
     port: config.gatewayPort,
+    udp: config.gatewayUdp,
     dedicatedPorts: config.gatewayPorts,
     networks: config.gatewayNetworks,
     limits: {
@@ -58,5 +65,6 @@ export async function openGatewayRole(parts: ServiceParts): Promise<string> {
   });
   lifecycle.add("gateway", () => gateway.close());
   const { address, family, port } = gateway.address;
-  return `${family === "IPv6" ? `[${address}]` : address}:${port}`;
+  const spoken = `${family === "IPv6" ? `[${address}]` : address}:${port}`;
+  return { gateway: spoken, udp: gateway.isUdpOpen ? spoken : "off" };
 }

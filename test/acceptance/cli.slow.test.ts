@@ -37,7 +37,7 @@ test("the program ends with code 2 after wrong usage and with code 1 after a fai
   expect(await cli.spawned(["orgg", "list", "--json"])).toMatchObject({
     code: 2,
     stdout: "",
-    stderr: expect.stringMatching(/did you mean org\?\nusage: vigil/),
+    stderr: expect.stringMatching(/did you mean org\?\)\nusage: vigil/),
   });
   expect(await cli.spawned(["org", "set", "nobody", "--name", "x", "--json"])).toMatchObject({
     code: 1,

@@ -46,9 +46,9 @@ describe.skipIf(!browserPath)(
       const dialog = page.locator(".modal-ux");
       await dialog.locator("#client_id_clientCredentials, #client_id").first().fill(credentials.client_id);
       await dialog.locator("#client_secret_clientCredentials, #client_secret").first().fill(credentials.client_secret);
-      await dialog.locator(".auth-btn-wrapper button.authorize").click();
+      await dialog.getByRole("button", { name: "Apply given OAuth2 credentials" }).click();
       await dialog.getByText("Logout").waitFor();
-      await dialog.locator("button.btn-done").click();
+      await dialog.locator("button.btn-done").first().click();
 
       const operation = page.locator("#operations-Organization-organizations_self_retrieve");
       await operation.locator(".opblock-summary").first().click();

@@ -128,13 +128,34 @@ describe("registering devices", () => {
       expect((await register(api, token, uid, { device_model_slug })).body.terminal_id).toBe(expected(uid));
     });
 
-    it("becomes null when the default is taken, also by another organization", async () => {
+    it("is refused when the default is taken, also by another organization, which is not named", async () => {
       const twin = (digit: number) => `49015421111111${digit}`;
-      expect((await register(api, otherToken, twin(1), { device_model_slug: "watch-generic" })).status).toBe(201);
-      const second = await register(api, token, twin(2), { device_model_slug: "watch-generic" });
-      expect(second.body.terminal_id).toBeNull();
+      const device_model_slug = "watch-generic";
+      expect((await register(api, otherToken, twin(1), { device_model_slug })).status).toBe(201);
+      const second = await register(api, token, twin(2), { device_model_slug });
+      expect([second.status, second.body.code]).toEqual([409, "terminal_id_conflict"]);
+      expect(second.text).not.toContain("org-");
+      expect((await read(twin(2), token)).status).toBe(404);
+      const silent = await register(api, token, twin(2), { device_model_slug, terminal_id: null });
+      expect([silent.status, silent.body.terminal_id]).toEqual([201, null]);
+      expect((await register(api, token, twin(4), { device_model_slug, terminal_id: "5421111112" })).status).toBe(201);
       const ofAnotherProtocol = await register(api, token, twin(3), { device_model_slug: "h02-generic" });
       expect(ofAnotherProtocol.body.terminal_id).toBe("5421111111");
+    });
+
+    it("cannot be the default of another live device, even of one that does not use it", async () => {
+      const device_model_slug = "watch-generic";
+      const victim = "490154288888881";
+      const claim = victim.slice(4, 14);
+      await register(api, otherToken, victim, { device_model_slug, terminal_id: null });
+      const thief = { device_model_slug, terminal_id: claim };
+      expect((await register(api, token, uid, thief)).body.code).toBe("terminal_id_conflict");
+      await register(api, token, uid, { device_model_slug });
+      const patched = await api.call("PATCH", `/api/v1/devices/${uid}/`, { token, body: { terminal_id: claim } });
+      expect(patched.body.code).toBe("terminal_id_conflict");
+      const path = `/api/v1/devices/${victim}/`;
+      const own = await api.call("PATCH", path, { token: otherToken, body: { terminal_id: claim } });
+      expect(own.body.terminal_id).toBe(claim);
     });
 
     it("is refused when a given value is taken in the protocol, and free again after a delete", async () => {
@@ -222,8 +243,7 @@ describe("registering devices", () => {
       const twins = await fifty((i) =>
         register(api, token, `${String(1000 + i)}54277777771`, { device_model_slug: "watch-generic" }),
       );
-      expect(statuses(twins)).toEqual({ 201: 50 });
-      expect(twins.filter(({ body }) => body.terminal_id !== null)).toHaveLength(1);
+      expect(statuses(twins)).toEqual({ 201: 1, 409: 49 });
     });
   });
 

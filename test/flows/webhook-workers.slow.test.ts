@@ -6,6 +6,7 @@ import { redriveDeadLetters } from "../../src/outbound/dead-letter-store.ts";
 import { makeAuthority } from "../support/certificates.ts";
 import { type DeliveryWorld, openDeliveryWorld, type TestHook } from "../support/delivery.ts";
 import { openReceiver, type Receiver } from "../support/receiver.ts";
+import { testSecretKeyText } from "../support/secrets.ts";
 import { type Finished, type RunningVigil, runVigil, startVigil } from "../support/vigil-process.ts";
 
 const authority = makeAuthority();
@@ -22,12 +23,14 @@ beforeAll(async () => {
   receiver = await openReceiver(authority);
   folder = await mkdtemp(join(tmpdir(), "vigil-webhooks-"));
   await writeFile(join(folder, "ca.pem"), authority.ca);
+  await writeFile(join(folder, "test.key"), testSecretKeyText, { mode: 0o600 });
   env = {
     DATABASE_URL: world.url,
     VIGIL_LOG_LEVEL: "warn",
     VIGIL_WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8",
     VIGIL_WEBHOOK_CA_FILE: join(folder, "ca.pem"),
     VIGIL_WEBHOOK_BACKOFF: "0.05",
+    VIGIL_SECRET_KEY_FILE: join(folder, "test.key"),
   };
   // Builds, so that the line about it is not on the stderr of a test.
   await runVigil(["--version"]);

@@ -37,7 +37,8 @@ export function makeAnswerCheck(description: Description): (answer: SeenAnswer) 
   }));
 
   return ({ method, path, status, contentType, text }) => {
-    if (!path.startsWith("/api/v1/")) return;
+    const isOAuth = path.startsWith("/o/") && method === "POST";
+    if (!path.startsWith("/api/v1/") && !isOAuth) return;
     const matches = operations.filter(({ pattern }) => pattern.test(path.split("?", 1)[0] as string));
     const match = matches.find(({ literal }) => literal) ?? matches[0];
     const operation = match?.item[method.toLowerCase()];

@@ -34,6 +34,7 @@ export interface GatewayWorld {
 export interface GatewayWorldOptions {
   limits?: Partial<GatewayLimits>;
   protocols?: readonly ProtocolDefinition[];
+  udp?: boolean;
   dedicatedPorts?: GatewayOptions["dedicatedPorts"];
   ingest?: Partial<IngestOptions>;
   /** A database of its own, for a gateway that loses it. */
@@ -106,6 +107,7 @@ export async function openGatewayWorld(clock: Clock = makeClock()): Promise<Gate
         protocols: options.protocols ?? [testProtocol()],
         host: "127.0.0.1",
         port: 0,
+        udp: options.udp ?? true,
         dedicatedPorts: options.dedicatedPorts ?? [],
         downlinks,
         ingest,
@@ -126,6 +128,7 @@ export async function openGatewayWorld(clock: Clock = makeClock()): Promise<Gate
       return {
         address: gateway.address,
         ports: gateway.ports,
+        isUdpOpen: gateway.isUdpOpen,
         close,
         metrics,
         rules,

@@ -1,7 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { rulesOf } from "../../codecs/protocols.ts";
 import { sql } from "../../db/sql.ts";
+import type { Principal } from "../../http/principal.ts";
 import { FreeObject, Nullable, refTo, StringEnum, Timestamp, Uuid } from "../../http/schemas.ts";
+import { isAtLeast } from "../../oauth/roles.ts";
+import { redactedParams, scopeForParams } from "../../outbox/private-params.ts";
 
 export const commandStatuses = ["pending", "sending", "sent", "ack_ok", "ack_error", "timeout"] as const;
 export type CommandStatusName = (typeof commandStatuses)[number];
@@ -128,6 +131,21 @@ export const serialOf = ({ number, protocol_slug }: Pick<CommandRow, "number" | 
   rulesOf(protocol_slug).serialOf(2 * number);
 
 const isFinal = (status: CommandStatusName): boolean => !["pending", "sending", "sent"].includes(status);
+
+/** Whether the caller may see the parameters of such a command: phone numbers and texts are not for everybody. */
+export function seesParams(principal: Principal, commandType: string): boolean {
+  const scope = scopeForParams(commandType);
+  if (scope === undefined) return true;
+  return principal.kind === "partner" ? principal.partner.scopes.has(scope) : isAtLeast(principal.person.role, "ADMIN");
+}
+
+/** The record as the caller may see it. */
+export const commandFor =
+  (principal: Principal) =>
+  (row: ShownCommandRow): Command => {
+    const command = toCommand(row);
+    return seesParams(principal, row.command_type) ? command : { ...command, params: redactedParams };
+  };
 
 export const toCommand = (row: ShownCommandRow): Command => ({
   command_uuid: row.id,

@@ -10,7 +10,7 @@ import { capabilitiesOfDevice } from "../devices/capability-override-store.ts";
 import { type DeviceRow, getVisibleDevice } from "../devices/device-store.ts";
 import { commandList, listCommands } from "./command-list.ts";
 import { makeCommandCheck } from "./command-params.ts";
-import { Command, CommandRequest, toCommand } from "./command-record.ts";
+import { Command, CommandRequest, commandFor, toCommand } from "./command-record.ts";
 import { createCommand, deleteCommand, getCommand } from "./command-store.ts";
 
 const commands = collection({
@@ -43,7 +43,7 @@ export function commandRoutes(catalog: Catalog, commandTtlSeconds: number): Rout
       item: Command,
       load: visible,
       rows: ({ db, organizationId, object: device, list }) => listCommands(db, organizationId, device.id, list()),
-      toItem: toCommand,
+      toItem: (row, { principal }) => commandFor(principal)(row),
     }),
     commands.create({
       summary: "Send a command to a device",
@@ -73,15 +73,15 @@ export function commandRoutes(catalog: Catalog, commandTtlSeconds: number): Rout
             now,
           ),
         );
-        return toCommand(command);
+        return commandFor(principal)(command);
       },
     }),
     commands.retrieve({
       summary: "One command",
       item: Command,
       load: visible,
-      handle: async ({ db, object: device, organizationId, params }) =>
-        toCommand(await getCommand(db, organizationId, device.id, params.command_uuid as string)),
+      handle: async ({ db, object: device, organizationId, params, principal }) =>
+        commandFor(principal)(await getCommand(db, organizationId, device.id, params.command_uuid as string)),
     }),
     commands.destroy({
       summary: "Delete a command",

@@ -1,6 +1,6 @@
-import { type Static, Type } from "@sinclair/typebox";
+import { type Static, type TProperties, Type } from "@sinclair/typebox";
 import { messageKeyword } from "../../http/field-errors.ts";
-import { FreeObject, Nullable, patched } from "../../http/schemas.ts";
+import { describedAs, describedDefault, FreeObject, Nullable, patched, shownOf } from "../../http/schemas.ts";
 import { type FieldErrors, validationError } from "../../lib/errors.ts";
 import { pick } from "../../lib/pick.ts";
 import type { Catalog } from "../catalog/catalog.ts";
@@ -13,11 +13,19 @@ const metadataBytes = 4096;
 
 const Tag = Type.String({ minLength: 1, maxLength: longestTag, pattern: "^[^,]*$" });
 
-const Tags = Type.Unsafe<string[] | string>({
-  description: `Up to ${mostTags} tags of 1 to ${longestTag} characters without comma, as a list or separated by commas.`,
-  anyOf: [{ type: "array", items: Tag, maxItems: mostTags }, { type: "string" }],
-  [messageKeyword]: `Expected up to ${mostTags} tags of 1 to ${longestTag} characters without comma.`,
-});
+const tagList = {
+  type: "array",
+  items: Tag,
+  maxItems: mostTags,
+  description: `Up to ${mostTags} tags of 1 to ${longestTag} characters without comma.`,
+};
+const Tags = describedAs(
+  Type.Unsafe<string[] | string>({
+    anyOf: [tagList, { type: "string" }],
+    [messageKeyword]: `Expected up to ${mostTags} tags of 1 to ${longestTag} characters without comma.`,
+  }),
+  Type.Unsafe(tagList),
+);
 
 const slugText = "Slug of the catalog; sets the protocol.";
 const modelSlug = Type.String({ maxLength: 100, description: slugText });
@@ -42,6 +50,28 @@ const optionalFields = {
   ),
 };
 
+/** What a new device, and one that is updated in full, has where nothing is given; the time zone is that of the organization. */
+const fieldDefaults = { name: "", phone_number: null, iccid: null, tags: [], metadata: {} };
+
+/** POST also updates the device that the organization has: there a field that is left out stays, so no default is filled in. */
+const describeDefaults = <T extends TProperties>(fields: T): T =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, schema]) => [
+      name,
+      name in fieldDefaults ? describedDefault(schema, fieldDefaults[name as keyof typeof fieldDefaults]) : schema,
+    ]),
+  ) as T;
+
+const describeNewDefaults = <T extends TProperties>(fields: T): T =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, schema]) => {
+      if (!(name in fieldDefaults)) return [name, schema];
+      const shown = shownOf(schema);
+      const words = `A new device has by default ${JSON.stringify(fieldDefaults[name as keyof typeof fieldDefaults])}.`;
+      return [name, describedAs(schema, { ...shown, description: [shown.description, words].join(" ").trim() })];
+    }),
+  ) as T;
+
 export const DeviceRequest = Type.Object(
   {
     uid: Type.String({
@@ -52,14 +82,14 @@ export const DeviceRequest = Type.Object(
     device_model_slug: Type.Optional(
       Type.String({ maxLength: 100, description: `${slugText} Required for a new device.` }),
     ),
-    ...optionalFields,
+    ...describeNewDefaults(optionalFields),
   },
   { $id: "DeviceRequest" },
 );
 
 /** PUT: the IMEI is in the path, and the model is always required. */
 export const DeviceUpdateRequest = Type.Object(
-  { device_model_slug: modelSlug, ...optionalFields },
+  { device_model_slug: modelSlug, ...describeDefaults(optionalFields) },
   { $id: "DeviceUpdateRequest" },
 );
 
@@ -103,11 +133,7 @@ function readTags(value: string[] | string): string[] | undefined {
 
 /** A full update: what is left out returns to its default. The terminal id has one that depends on the protocol. */
 export const withDefaults = (given: GivenFields, organizationTimezone: string): GivenFields => ({
-  name: "",
-  phone_number: null,
-  iccid: null,
+  ...fieldDefaults,
   timezone: organizationTimezone,
-  tags: [],
-  metadata: {},
   ...given,
 });

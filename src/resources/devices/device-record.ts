@@ -112,7 +112,7 @@ export const deviceTables = sql`devices d
   left join device_state s on s.device_id = d.id and s.organization_id = d.organization_id`;
 
 /** Positions have a scope of their own; people always see those of the devices they see. */
-export const seesLocations = (principal: Principal): boolean =>
+const seesLocations = (principal: Principal): boolean =>
   principal.kind === "person" || principal.partner.scopes.has("locations:read");
 
 /** What the model says of a device. A model that has left the catalog still has its slug. */
@@ -120,6 +120,26 @@ export function modelFieldsOf(catalog: Catalog, slug: string): Pick<Device, "dev
   const model = catalog.findModel(slug);
   return { device_model_name: model?.name ?? slug, device_type: model?.device_type ?? "other" };
 }
+
+/** What a device is doing right now. Who may only write devices is not told. */
+const noLiveFields = {
+  is_online: false,
+  last_seen_at: null,
+  status_changed_at: null,
+  last_status: {},
+  last_location: null,
+} satisfies Partial<Device>;
+
+const seesLiveFields = (principal: Principal): boolean =>
+  principal.kind === "person" || principal.partner.scopes.has("devices:read");
+
+/** The record as the caller may see it. */
+export const deviceFor =
+  (principal: Principal, catalog: Catalog) =>
+  (row: DeviceRow): Device => {
+    const device = toDevice(row, catalog, seesLocations(principal));
+    return seesLiveFields(principal) ? device : { ...device, ...noLiveFields };
+  };
 
 export const toDevice = (row: DeviceRow, catalog: Catalog, withLocation: boolean): Device => ({
   ...pick(row, verbatimFields),

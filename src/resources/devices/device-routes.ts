@@ -11,7 +11,7 @@ import { Capability, toCapability } from "../catalog/catalog-schemas.ts";
 import { capabilitiesOfDevice } from "./capability-override-store.ts";
 import { DeviceRequest, DeviceUpdateRequest, PatchedDeviceRequest, readFields } from "./device-fields.ts";
 import { deviceList, listDevices } from "./device-list.ts";
-import { Device, type DeviceRow, modelFieldsOf, seesLocations, toDevice } from "./device-record.ts";
+import { Device, type DeviceRow, deviceFor, modelFieldsOf, toDevice } from "./device-record.ts";
 import { DeviceConfig, listSettings, seesPhoneNumbers, toConfig } from "./device-settings.ts";
 import { type DeviceValues, getVisibleDevice } from "./device-store.ts";
 import { type DeviceWrite, registerDevice, updateDevice } from "./device-writes.ts";
@@ -61,7 +61,7 @@ const devices = collection({
 export type RemoveDevice = (tx: Tx, organizationId: string, deviceId: string, actor: Actor, now: Date) => Promise<void>;
 
 export function deviceRoutes(catalog: Catalog, ackTimeoutSeconds: number, removeDevice: RemoveDevice): Route[] {
-  const recordFor = (principal: Principal) => (row: DeviceRow) => toDevice(row, catalog, seesLocations(principal));
+  const recordFor = (principal: Principal) => deviceFor(principal, catalog);
 
   const writeOf = (
     { body, principal, actor, now }: CallOf<object, unknown>,

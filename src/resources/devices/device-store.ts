@@ -9,7 +9,7 @@ import { isSameJson } from "../../lib/same-json.ts";
 import { searchText } from "../../lib/search-text.ts";
 import { isAtLeast } from "../../oauth/roles.ts";
 import { type DeviceFields, type DeviceRow, deviceColumns, deviceTables } from "./device-record.ts";
-import { type TerminalChoice, terminalKey } from "./terminal-id.ts";
+import { defaultTerminalId, terminalKey } from "./terminal-id.ts";
 
 export type { DeviceRow };
 
@@ -58,13 +58,13 @@ export const isKnownDevice = async (db: Db, organizationId: string, uid: string)
   undefined;
 
 /** What a write stores; the protocol follows from the model. */
-export interface DeviceValues extends Omit<DeviceFields, "terminal_id"> {
+export interface DeviceValues extends DeviceFields {
   protocol_slug: string;
-  terminal: TerminalChoice;
 }
 
 interface DeviceTable extends DeviceFields, Pick<DeviceRow, "id" | "organization_id" | "uid" | "protocol_slug"> {
   terminal_key: string | null;
+  terminal_default_key: string | null;
   search: string;
   created_at: Date;
   updated_at: Date;
@@ -73,10 +73,9 @@ interface DeviceTable extends DeviceFields, Pick<DeviceRow, "id" | "organization
 const devices = table<DeviceTable>("devices");
 
 /** The columns that every write of the values sets; a device is live after it. */
-const columnsFor = (uid: string, { terminal: _, ...values }: DeviceValues, terminalId: string | null) => ({
+const columnsFor = (uid: string, values: DeviceValues) => ({
   ...values,
-  terminal_id: terminalId,
-  terminal_key: terminalId === null ? null : terminalKey(values.protocol_slug, terminalId),
+  ...terminalKeys(uid, values),
   search: searchText([uid, values.name, ...values.tags]),
   deleted_at: null,
 });
@@ -90,9 +89,9 @@ export async function insertDevice(
   now: Date,
 ): Promise<DeviceRow | undefined> {
   const id = newUuid();
-  const terminalId = await freeTerminalId(tx, id, values);
+  await refuseTakenTerminal(tx, id, uid, values);
   const row = devices.insert({
-    ...columnsFor(uid, values, terminalId),
+    ...columnsFor(uid, values),
     id,
     organization_id: organizationId,
     uid,
@@ -109,13 +108,12 @@ export async function insertDevice(
 
 /** Writes the values to a locked row, live or former, which is live afterwards. A row that has them already is left alone. */
 export async function storeDevice(tx: Tx, before: DeviceRow, values: DeviceValues, now: Date): Promise<DeviceRow> {
-  const terminalId = await freeTerminalId(tx, before.id, values);
-  const { terminal: _, ...rest } = values;
-  const wanted = { ...rest, terminal_id: terminalId, deleted_at: null };
+  const wanted = { ...values, deleted_at: null };
   if (Object.entries(wanted).every(([field, value]) => isSameJson(value, before[field as keyof DeviceRow]))) {
     return before;
   }
-  const columns = columnsFor(before.uid, values, terminalId);
+  await refuseTakenTerminal(tx, before.id, before.uid, values);
+  const columns = columnsFor(before.uid, values);
   await tx.run(sql`
     update devices set ${devices.assign({ ...columns, updated_at: now })}
     where organization_id = ${before.organization_id} and id = ${before.id}`);
@@ -129,17 +127,42 @@ export async function storeDevice(tx: Tx, before: DeviceRow, values: DeviceValue
   return after;
 }
 
-/** Terminal ids are unique across organizations: the wire does not say whose device it is. */
-async function freeTerminalId(tx: Tx, deviceId: string, values: DeviceValues): Promise<string | null> {
-  const { id, isDefault } = values.terminal;
-  if (id === null) return null;
+interface TerminalKeys {
+  terminal_key: string | null;
+  /** That of the id the device would have without another choice: nobody else may take it. */
+  terminal_default_key: string | null;
+}
+
+export function terminalKeys(
+  uid: string,
+  { protocol_slug, terminal_id }: Pick<DeviceValues, "protocol_slug" | "terminal_id">,
+): TerminalKeys {
+  const keyOf = (id: string | null): string | null => (id === null ? null : terminalKey(protocol_slug, id));
+  return { terminal_key: keyOf(terminal_id), terminal_default_key: keyOf(defaultTerminalId(uid, protocol_slug)) };
+}
+
+/**
+ * Terminal ids are unique across organizations: the wire does not say whose device it is. So nobody may take an id that another
+ * live device has, or would have by default: it would get that device's packets (decisions 30). The lock makes parallel calls
+ * for one id see each other.
+ */
+export async function refuseTakenTerminal(
+  tx: Tx,
+  deviceId: string,
+  uid: string,
+  values: Pick<DeviceValues, "protocol_slug" | "terminal_id">,
+): Promise<void> {
+  const { terminal_key: key, terminal_default_key: defaultKey } = terminalKeys(uid, values);
+  const keys = [...new Set([key, defaultKey])].filter((one) => one !== null).toSorted();
+  for (const one of keys) {
+    await tx.run`select pg_advisory_xact_lock(hashtextextended(${`${values.protocol_slug}\n${one}`}, 7130011))`;
+  }
+  if (key === null) return;
   const taken = await tx.maybeOne`
     select from devices
-    where protocol_slug = ${values.protocol_slug} and terminal_key = ${terminalKey(values.protocol_slug, id)}
-      and deleted_at is null and id <> ${deviceId}`;
-  if (!taken) return id;
-  if (isDefault) return null;
-  throw terminalIdConflict();
+    where protocol_slug = ${values.protocol_slug} and deleted_at is null and id <> ${deviceId}
+      and (terminal_key = ${key} or terminal_default_key = ${key}) limit 1`;
+  if (taken) throw terminalIdConflict();
 }
 
 const racedIndexes = ["devices_live_uid", "devices_live_terminal"];

@@ -111,9 +111,8 @@ function valuesOf(
   // A model that has left the catalog keeps its devices as they are.
   const protocol_slug = catalog.findModel(device_model_slug)?.protocol_slug ?? before?.protocol_slug;
   if (protocol_slug === undefined) throw new Error(`the catalog has no model ${device_model_slug}`);
-  const terminal = chooseTerminalId(uid, before, protocol_slug, given.terminal_id, isFull);
-  const { terminal_id: _, ...others } = pick(fields, verbatimFields);
-  return { ...others, protocol_slug, terminal };
+  const terminal_id = chooseTerminalId(uid, before, protocol_slug, given.terminal_id, isFull);
+  return { ...pick(fields, verbatimFields), protocol_slug, terminal_id };
 }
 
 const alsoAudited = ["uid", "protocol_slug", "deleted_at"] as const;

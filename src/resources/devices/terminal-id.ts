@@ -10,20 +10,14 @@ export const defaultTerminalId = (uid: string, protocolSlug: string): string | n
 export const terminalKey = (protocolSlug: string, terminalId: string): string =>
   rulesOf(protocolSlug).terminalIds.compareKey(terminalId);
 
-export interface TerminalChoice {
-  id: string | null;
-  /** A default that is taken becomes null; any other value that is taken is a conflict. */
-  isDefault: boolean;
-}
-
 export interface TerminalState {
   protocol_slug: string;
   terminal_id: string | null;
 }
 
 /**
- * `sent` undefined: the call does not speak of it. A value sent back unchanged says no more than that, so a record that is
- * read, moved to another model and sent back still gets the default of its new protocol.
+ * The id that a write stores. `sent` undefined: the call does not speak of it. A value sent back unchanged says no more than
+ * that, so a record that is read, moved to another model and sent back still gets the default of its new protocol.
  */
 export function chooseTerminalId(
   uid: string,
@@ -31,13 +25,11 @@ export function chooseTerminalId(
   protocolSlug: string,
   sent: string | null | undefined,
   isFull: boolean,
-): TerminalChoice {
-  const usual = defaultTerminalId(uid, protocolSlug);
-  if (sent !== undefined && sent !== before?.terminal_id) return { id: sent, isDefault: false };
-  if (before === undefined || (isFull && sent === undefined)) return { id: usual, isDefault: true };
-  if (before.protocol_slug === protocolSlug) {
-    return { id: before.terminal_id, isDefault: before.terminal_id === usual };
-  }
-  const isOwn = before.terminal_id !== null && before.terminal_id !== defaultTerminalId(uid, before.protocol_slug);
-  return isOwn ? { id: before.terminal_id, isDefault: false } : { id: usual, isDefault: true };
+): string | null {
+  const ownDefault = defaultTerminalId(uid, protocolSlug);
+  if (sent !== undefined && sent !== before?.terminal_id) return sent;
+  if (before === undefined || (isFull && sent === undefined)) return ownDefault;
+  if (before.protocol_slug === protocolSlug) return before.terminal_id;
+  const wasChosen = before.terminal_id !== null && before.terminal_id !== defaultTerminalId(uid, before.protocol_slug);
+  return wasChosen ? before.terminal_id : ownDefault;
 }

@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import { createGzip } from "node:zlib";
 import { Type } from "@sinclair/typebox";
 import { collection, type ObjectContext } from "../../http/collection.ts";
+import { acceptsGzip, matchesTag } from "../../http/negotiation.ts";
 import { choiceParam } from "../../http/query-params.ts";
 import type { Route } from "../../http/route.ts";
 import { FreeObject, Nullable, refTo, Timestamp, Uuid } from "../../http/schemas.ts";
@@ -10,7 +11,7 @@ import { type DeviceRow, getVisibleDevice } from "../devices/device-store.ts";
 import { EcgRecording, EcgRecordingDetail, mediaTypes, toEcgRecording, toEcgRecordingDetail } from "./ecg-record.ts";
 import { ecgList, getEcg, listEcg, readEcgParts } from "./ecg-store.ts";
 import { makeWaveform, waveformCsv, waveformFhir, waveformJson } from "./waveform.ts";
-import { acceptedForm, acceptsGzip, matchesTag, waveformForms } from "./waveform-form.ts";
+import { acceptedForm, waveformForms } from "./waveform-form.ts";
 
 const EcgWaveform = Type.Object(
   {

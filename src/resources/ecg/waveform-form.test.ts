@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { acceptedForm, acceptsGzip, matchesTag } from "./waveform-form.ts";
+import { acceptedForm } from "./waveform-form.ts";
 
 it.each([
   [undefined, "json"],
@@ -20,25 +20,4 @@ it.each([
   ["image/png, text/html", "json"],
 ] as const)("reads Accept: %s as %s", (accept, form) => {
   expect(acceptedForm(accept)).toBe(form);
-});
-
-it.each([
-  [undefined, false],
-  ["gzip", true],
-  ["br, gzip;q=0.5", true],
-  ["gzip;q=0", false],
-  ["identity", false],
-])("gzip with Accept-Encoding: %s is %s", (header, expected) => {
-  expect(acceptsGzip(header)).toBe(expected);
-});
-
-it.each([
-  [undefined, false],
-  ['W/"a"', true],
-  ['"a"', true],
-  ['"b", W/"a"', true],
-  ["*", true],
-  ['"b"', false],
-])("If-None-Match %s matches: %s", (header, expected) => {
-  expect(matchesTag(header, 'W/"a"')).toBe(expected);
 });

@@ -1,3 +1,4 @@
+import { weighted } from "../../http/negotiation.ts";
 import { mediaTypes } from "./ecg-record.ts";
 
 export const waveformForms = ["json", "csv", "fhir"] as const;
@@ -16,24 +17,4 @@ export function acceptedForm(accept: string | undefined): WaveformForm {
     ...weighted(accept).flatMap(({ value, quality }) => (["*/*", "application/*"].includes(value) ? [quality] : [])),
   );
   return best && best.quality >= anything ? best.form : "json";
-}
-
-export const acceptsGzip = (acceptEncoding: string | undefined): boolean =>
-  weighted(acceptEncoding).some(({ value, quality }) => ["gzip", "x-gzip"].includes(value) && quality > 0);
-
-/** Weak comparison (RFC 9110, 13.1.2). */
-export const matchesTag = (ifNoneMatch: string | undefined, tag: string): boolean =>
-  (ifNoneMatch ?? "")
-    .split(",")
-    .map((one) => one.trim())
-    .some((one) => one === "*" || one.replace(/^W\//, "") === tag.replace(/^W\//, ""));
-
-/** The values of a header with their weights, parameters left aside. */
-function weighted(header: string | undefined): { value: string; quality: number }[] {
-  return (header ?? "").split(",").map((part) => {
-    const [value = "", ...parameters] = part.split(";").map((piece) => piece.trim().toLowerCase());
-    const weight = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2);
-    const quality = weight === undefined ? 1 : Number(weight);
-    return { value, quality: Number.isFinite(quality) ? quality : 0 };
-  });
 }

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { messageKeyword } from "../../http/field-errors.ts";
-import { Nullable, patched, refTo } from "../../http/schemas.ts";
+import { describedAs, Nullable, patched, refTo } from "../../http/schemas.ts";
 import { type FieldErrors, validationError } from "../../lib/errors.ts";
 import { pick } from "../../lib/pick.ts";
 import { GeofenceScheduleRequest, readSchedule } from "./fence-schedule.ts";
@@ -20,7 +20,7 @@ const schedule = { ...GeofenceScheduleRequest, description: "When events are mad
 const fullFields = {
   name: Type.String({ minLength: 1, maxLength: 100 }),
   description: Type.Optional(Type.String({ maxLength: 500, default: "" })),
-  fence_type: Type.Optional(refTo(FenceType)),
+  fence_type: Type.Optional(Type.Unsafe<"circle">({ allOf: [refTo(FenceType)], default: "circle" })),
   center: refTo(Center),
   radius: Type.Number({ minimum: 1, maximum: largestRadiusM, description: "Metres." }),
   trigger_on_enter: Type.Optional(Type.Boolean({ default: true })),
@@ -33,17 +33,25 @@ const fullFields = {
 
 const groupText = '"group" is not available to partners.';
 
-const scope = Type.Unsafe<Static<typeof FenceScope>>({
+const scopeText = {
   default: "device",
   description: "What the fence applies to. `group` is refused, `org` needs the feature `geofence_scoping`.",
-  allOf: [refTo(FenceScope), { not: { enum: ["group"] }, [messageKeyword]: groupText }],
-});
+};
+const scope = describedAs(
+  Type.Unsafe<Static<typeof FenceScope>>({
+    ...scopeText,
+    allOf: [refTo(FenceScope), { not: { enum: ["group"] }, [messageKeyword]: groupText }],
+  }),
+  Type.Unsafe({ ...scopeText, allOf: [refTo(FenceScope)] }),
+);
 
 export const GeofenceRequest = Type.Object(
   {
     ...fullFields,
     scope: Type.Optional(scope),
-    user: Type.Optional(Nullable(Type.String({ format: "uuid", description: "Of scope user; read back as user_id." }))),
+    user: Type.Optional(
+      Nullable(Type.String({ format: "uuid", description: "Of scope user; read back as user_id.", default: null })),
+    ),
   },
   { $id: "GeofenceRequest" },
 );

@@ -1,23 +1,24 @@
-import { type Static, Type } from "@sinclair/typebox";
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { messageKeyword } from "../../http/field-errors.ts";
-import { Nullable, patched, refTo } from "../../http/schemas.ts";
+import { describedAs, Nullable, patched, refTo } from "../../http/schemas.ts";
 import { type FieldErrors, validationError } from "../../lib/errors.ts";
 import { pick } from "../../lib/pick.ts";
 import { MetricKey } from "../catalog/catalog-schemas.ts";
 import { overrideModes, parseLabel, thresholdScopes, thresholdSeverities } from "./threshold-labels.ts";
-import { type ThresholdRow, verbatimFields } from "./threshold-record.ts";
+import { OverrideModeLabel, ScopeLabel, SeverityLabel, type ThresholdRow, verbatimFields } from "./threshold-record.ts";
 
 const longestSeconds = 86_400;
 
-const labelled = (labels: Readonly<Record<string, number>>, more: object = {}) => {
-  const listed = Object.entries(labels).map(([label, number]) => `${label} (${number})`);
-  return Type.Unsafe<number | string>({
-    description: `${listed.join(", ")}. The label in any case, or the number.`,
-    anyOf: [{ type: "integer" }, { type: "string" }],
-    [messageKeyword]: "Expected a label or its number.",
-    ...more,
-  });
-};
+/** Described by its labels; the numbers and other spellings of the labels are accepted too. */
+const labelled = (label: TSchema, more: object = {}) =>
+  describedAs(
+    Type.Unsafe<number | string>({
+      anyOf: [{ type: "integer" }, { type: "string" }],
+      [messageKeyword]: "Expected a label or its number.",
+      ...more,
+    }),
+    Type.Unsafe({ allOf: [refTo(label)], ...more }),
+  );
 
 const seconds = { minimum: 0, maximum: longestSeconds };
 const bound = Nullable(Type.Number({ default: null }));
@@ -26,14 +27,14 @@ const user = Type.String({ format: "uuid", description: "Only of scope User.", d
 
 export const AlertThresholdRequest = Type.Object(
   {
-    scope: labelled(thresholdScopes),
+    scope: labelled(ScopeLabel),
     user: Type.Optional(Nullable(user)),
     device: Type.Optional(Nullable(device)),
     metric_key: refTo(MetricKey),
     low: Type.Optional(bound),
     high: Type.Optional(bound),
-    severity: Type.Optional(labelled(thresholdSeverities, { default: "Warning" })),
-    override_mode: Type.Optional(labelled(overrideModes, { default: "Replace" })),
+    severity: Type.Optional(labelled(SeverityLabel, { default: "Warning" })),
+    override_mode: Type.Optional(labelled(OverrideModeLabel, { default: "Replace" })),
     is_active: Type.Optional(Type.Boolean({ default: true })),
     min_duration_seconds: Type.Optional(Type.Integer({ ...seconds, default: 0 })),
     clear_margin: Type.Optional(Type.Number({ minimum: 0, default: 0 })),

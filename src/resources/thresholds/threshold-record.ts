@@ -16,10 +16,10 @@ import {
 
 const namesOf = <L extends object>(labels: L) => Object.keys(labels) as (keyof L & string)[];
 
-const ScopeLabel = StringEnum("ThresholdScopeEnum", namesOf(thresholdScopes));
+export const ScopeLabel = StringEnum("ThresholdScopeEnum", namesOf(thresholdScopes));
 const ScopeValue = IntegerEnum("ThresholdScopeValueEnum", [10, 15, 20], "10 Organization, 15 Device, 20 User");
-const SeverityLabel = StringEnum("ThresholdSeverityEnum", namesOf(thresholdSeverities));
-const OverrideModeLabel = StringEnum("ThresholdOverrideModeEnum", namesOf(overrideModes));
+export const SeverityLabel = StringEnum("ThresholdSeverityEnum", namesOf(thresholdSeverities));
+export const OverrideModeLabel = StringEnum("ThresholdOverrideModeEnum", namesOf(overrideModes));
 
 export const AlertThreshold = Type.Object(
   {

@@ -2,7 +2,7 @@ import type { Tx } from "../../db/database.ts";
 import { refuseReadOnly } from "../../http/read-only.ts";
 import { notFound, validationError } from "../../lib/errors.ts";
 import type { Actor } from "../../oauth/actor.ts";
-import { type MemberRole, roleLabel } from "../../oauth/roles.ts";
+import { isAtLeast, type MemberRole, roleLabel } from "../../oauth/roles.ts";
 import { closeMember, lockMember, updateMember } from "./member-changes.ts";
 import { type EnsuredMember, ensureMember } from "./member-store.ts";
 import { checkGivenRole, checkTakenRole, parseRole, type RoleGiver, roleErrors } from "./role-rules.ts";
@@ -15,7 +15,18 @@ export interface UserWriter {
   giver: RoleGiver;
   actor: Actor;
   now: Date;
+  /** Called when a member may no longer give roles that they could give before. */
+  onRightsLost: OnRightsLost;
 }
+
+/** `role` is what is left; null: the membership is closed. */
+export type OnRightsLost = (
+  tx: Tx,
+  organizationId: string,
+  member: { userId: string; role: MemberRole | null },
+  actor: Actor,
+  now: Date,
+) => Promise<void>;
 
 /**
  * Adds a member or finds the one there is. The rules compare the body with the record as it will be, so they are looked at
@@ -60,7 +71,10 @@ export async function patchUser(
     checkGivenRole(giver, role);
   }
   const { first_name: firstName, last_name: lastName, phone_number: phoneNumber } = body;
-  return updateMember(tx, organizationId, locked.user, { firstName, lastName, phoneNumber, role }, actor, now);
+  const profile = { firstName, lastName, phoneNumber, role };
+  const updated = await updateMember(tx, organizationId, locked.user, profile, actor, now);
+  if (!isAtLeast(role, current)) await writer.onRightsLost(tx, organizationId, { userId, role }, actor, now);
+  return updated;
 }
 
 export async function removeUser(tx: Tx, writer: UserWriter, userId: string): Promise<void> {
@@ -69,6 +83,7 @@ export async function removeUser(tx: Tx, writer: UserWriter, userId: string): Pr
   if (!locked) throw notFound();
   checkTakenRole(giver, roleLabel(locked.user.role), locked.isLastOwner);
   await closeMember(tx, organizationId, locked.user, actor, now);
+  await writer.onRightsLost(tx, organizationId, { userId, role: null }, actor, now);
 }
 
 function refuseRole(messages: string[]): void {

@@ -1,0 +1,169 @@
+import type { TSchema } from "@sinclair/typebox";
+import { listSizes } from "./lists.ts";
+import { headersOf } from "./openapi-headers.ts";
+import { toOpenApi } from "./openapi-schema.ts";
+import type { PathParam, Route } from "./route.ts";
+import { collectNamed } from "./schemas.ts";
+
+type Json = Record<string, unknown>;
+
+/** What the description says of a route. */
+export function describeOperation(route: Route): Json {
+  return {
+    operationId: route.operationId,
+    tags: [route.tag],
+    summary: route.summary,
+    ...(route.description ? { description: route.description } : {}),
+    ...withoutEmpty("parameters", parametersOf(route)),
+    ...(route.body
+      ? {
+          requestBody: {
+            required: isRequired(route.body),
+            content: { [route.file ? "multipart/form-data" : "application/json"]: { schema: toOpenApi(route.body) } },
+          },
+        }
+      : {}),
+    security: [{ oauth2: [...(route.partners as readonly string[])] }, { bearer: [] }],
+    responses: responsesOf(route),
+  };
+}
+
+const withoutEmpty = (name: string, values: Json[]): Json => (values.length > 0 ? { [name]: values } : {});
+
+const isRequired = (schema: TSchema): boolean => {
+  const target = [...collectNamed([schema]).values()].find(({ $id }) => schema.$ref === `${$id}#`) ?? schema;
+  return Array.isArray(target.required) && target.required.length > 0;
+};
+
+const paramSchemas: Record<PathParam, Json> = {
+  uuid: { type: "string", format: "uuid" },
+  imei: { type: "string", pattern: "^\\d{15}$", description: "IMEI" },
+  integer: { type: "integer" },
+  slug: { type: "string" },
+};
+
+function parametersOf(route: Route): Json[] {
+  const inPath = Object.entries(route.params ?? {}).map(([name, kind]) => {
+    const { description, ...schema } = paramSchemas[kind];
+    return { name, in: "path", required: true, ...(description ? { description } : {}), schema };
+  });
+  const query = [...Object.entries(route.query ?? {}), ...Object.entries(route.list?.filters ?? {})].map(
+    ([name, param]) => ({
+      name,
+      in: "query",
+      description: param.description,
+      schema: param.schema,
+    }),
+  );
+  return [...inPath, ...query, ...listParameters(route), ...headerParameters(route)];
+}
+
+function listParameters({ list }: Route): Json[] {
+  if (!list) return [];
+  const { usual, most } = listSizes[list.kind];
+  const signed = list.ordering.flatMap((field) => [field, `-${field}`]).join(", ");
+  const several = list.kind === "page" ? " Several, separated by commas." : "";
+  const parameter = (name: string, description: string, schema: Json): Json => ({
+    name,
+    in: "query",
+    description,
+    schema,
+  });
+  const paging =
+    list.kind === "page"
+      ? [
+          parameter("page", "Page number from 1, or `last`.", {
+            oneOf: [
+              { type: "integer", minimum: 1 },
+              { type: "string", enum: ["last"] },
+            ],
+          }),
+        ]
+      : [
+          parameter("cursor", "The place to go on from; taken from `next` or `previous`.", { type: "string" }),
+          parameter("order", `Direction by ${list.ordering[0]}; \`ordering\` wins.`, {
+            type: "string",
+            enum: ["asc", "desc"],
+          }),
+        ];
+  return [
+    ...paging,
+    parameter("page_size", `Rows per page, default ${usual}. Values above ${most} are reduced to ${most}.`, {
+      type: "integer",
+      minimum: 1,
+      default: usual,
+    }),
+    parameter("ordering", `One of ${signed}.${several} Default ${list.defaultOrdering}.`, { type: "string" }),
+    parameter("search", `Case-insensitive text anywhere in: ${list.searches}.`, { type: "string" }),
+  ];
+}
+
+const headerParameters = (route: Route): Json[] =>
+  route.isIdempotent
+    ? [
+        {
+          name: "Idempotency-Key",
+          in: "header",
+          description:
+            "1 to 255 printable ASCII characters. The same key and body within 24 hours get the first answer again.",
+          schema: { type: "string", minLength: 1, maxLength: 255 },
+        },
+      ]
+    : [];
+
+const errorTexts: Record<number, string> = {
+  400: "Invalid input.",
+  401: "No token, or one that is invalid or has expired.",
+  403: "The scope, the feature or the role is missing.",
+  404: "No such object in this organization.",
+  409: "The state does not allow it.",
+  410: "The cursor is older than the retention.",
+  413: "The body is too large.",
+  415: "The media type is not supported.",
+  416: "The range lies behind the end.",
+  422: "The Idempotency-Key was used with another body.",
+  429: "Rate limit exceeded.",
+  500: "Internal error.",
+  503: "Temporarily unavailable.",
+};
+
+/** The refusals that follow from what a route is, and those it names. */
+function errorStatuses(route: Route): number[] {
+  const hasInput = route.body || route.list || Object.keys(route.query ?? {}).length > 0;
+  const implied = [401, 403, 429, 500, 503];
+  if (hasInput) implied.push(400);
+  if (route.params || route.list?.kind === "page") implied.push(404);
+  if (route.body) implied.push(413, 415);
+  if (route.isIdempotent) implied.push(400, 409, 422);
+  return [...new Set([...implied, ...(route.errors ?? [])])].sort((a, b) => a - b);
+}
+
+function responsesOf(route: Route): Json {
+  const success = Object.entries(route.responses).map(([status, schema]) => [
+    status,
+    {
+      description: status === "304" ? "Not modified" : schema ? "Success" : "Success, no body",
+      headers: headersOf(Number(status)),
+      ...(schema ? { content: { ...contentOf(route, toOpenApi(schema)), ...formsOf(route, status) } } : {}),
+    },
+  ]);
+  const isReplay = route.path === "/api/v1/partner/outbound-events/";
+  const schema = { $ref: `#/components/schemas/${isReplay ? "ReplayError" : "Error"}` };
+  const failures = errorStatuses(route).map((status) => [
+    String(status),
+    {
+      description: errorTexts[status] ?? "Error",
+      headers: headersOf(status),
+      content: { "application/json": { schema } },
+    },
+  ]);
+  return Object.fromEntries([...success, ...failures]);
+}
+
+const contentOf = ({ produces = ["application/json"] }: Route, schema: unknown): Json =>
+  Object.fromEntries(produces.map((type) => [type, { schema }]));
+
+const formsOf = ({ otherForms = {} }: Route, status: string): Json =>
+  status === "200"
+    ? Object.fromEntries(Object.entries(otherForms).map(([type, schema]) => [type, { schema: toOpenApi(schema) }]))
+    : {};
