@@ -92,7 +92,7 @@ const setCapability: Command = {
 };
 
 /** The table keeps about as many. */
-const mostUnknown = 10_000;
+const maxUnknownDevices = 10_000;
 
 const unknown: Command = {
   path: ["device", "unknown"],
@@ -105,7 +105,7 @@ const unknown: Command = {
     const devices = await withDatabase(context, async (db) => {
       const throttled = await listThrottledNetworks(db, context.clock.now());
       const untilOf = new Map(throttled.map(({ network, throttled_until }) => [network, throttled_until]));
-      return (await listUnknownDevices(db, mostUnknown)).map((device) => ({
+      return (await listUnknownDevices(db, maxUnknownDevices)).map((device) => ({
         ...device,
         throttled_until: untilOf.get(networkOf(device.remote_addr)) ?? null,
       }));

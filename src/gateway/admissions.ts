@@ -1,8 +1,7 @@
-import type { SessionDevice } from "../codecs/protocol-definition.ts";
 import type { Login, TrackerMessage } from "../codecs/tracker-message.ts";
 import type { Database } from "../db/database.ts";
 import { openHold } from "../ingest/device-hold.ts";
-import type { DeviceHold, IngestDevice } from "../ingest/device-memory.ts";
+import type { IngestDevice } from "../ingest/device-memory.ts";
 import type { RuleBook } from "../ingest/rules/rule-book.ts";
 import { simIn } from "../ingest/sim-changes.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -11,6 +10,7 @@ import { ZoneOffsets } from "../lib/zone-offset.ts";
 import type { Catalog } from "../resources/catalog/catalog.ts";
 import { isOtherSim, pinnedSimOf } from "../resources/devices/device-sim.ts";
 import { findWireDevice, type WireDevice } from "../resources/devices/wire-device.ts";
+import type { Admission } from "./admission.ts";
 import { type Authentication, authenticate } from "./authentication.ts";
 import type { GatewayLimits } from "./gateway-limits.ts";
 import type { GatewayMetrics, RefusedLogin } from "./gateway-metrics.ts";
@@ -36,16 +36,6 @@ export interface LoginAttempt {
   isAlive(): boolean;
   /** The login waits for its turn, and may be withdrawn. Undefined: it waits no more. */
   onWaiting(withdraw: (() => void) | undefined): void;
-}
-
-export interface Admission {
-  device: SessionDevice;
-  modelSlug: string;
-  outstandingSerials: Set<string>;
-  hold: DeviceHold;
-  budgets: DeviceBudgets;
-  /** What the device says tells another SIM than the pinned one: then the connection is to be closed. */
-  refusesSim(messages: readonly TrackerMessage[]): boolean;
 }
 
 export interface AdmissionsOptions {
@@ -124,7 +114,7 @@ export class Admissions {
     const device = deviceOf(found);
     const { id, organizationId, uid } = device;
     // The first device of an organization waits for its rules, instead of the packets of all others.
-    await rules.upTo(organizationId, 0);
+    await rules.atLeast(organizationId, 0);
     const { protocol, remoteAddr, network } = attempt;
     const session = await sessions.claim({ deviceId: id, organizationId, protocol, remoteAddr, network });
     const nowMs = clock.nowMs();

@@ -25,12 +25,12 @@ export interface ConnectionHost {
   readonly peers: PeerLimits;
   readonly admissions: Admissions;
   /** The connection is the device's from now on, and an older one of this process is closed; false: there is a newer one. */
-  opened(connection: Connection, hold: DeviceHold): boolean;
+  onOpen(connection: Connection, hold: DeviceHold): boolean;
   /** The login is stored and answered. */
   ready(connection: Connection): void;
   /** What the device said is stored and answered. */
-  heard(connection: Connection, messages: readonly TrackerMessage[]): void;
-  gone(connection: Connection): void;
+  onMessages(connection: Connection, messages: readonly TrackerMessage[]): void;
+  onClose(connection: Connection): void;
 }
 
 /**

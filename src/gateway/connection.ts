@@ -10,7 +10,8 @@ import { type Decoded, type DecodedFrame, StreamDecoder } from "../codecs/stream
 import type { Login, TrackerMessage } from "../codecs/tracker-message.ts";
 import type { DeviceHold, IngestDevice } from "../ingest/device-memory.ts";
 import type { Outcome, Packet, PacketOwner } from "../ingest/packet.ts";
-import type { Admission } from "./admissions.ts";
+import { networkOf } from "../lib/network-of.ts";
+import type { Admission } from "./admission.ts";
 import type { ConnectionHost, ConnectionState } from "./connection-host.ts";
 import { type ConnectionSocket, writeAll } from "./connection-socket.ts";
 import { clockFrames, type DeviceLink } from "./downlink.ts";
@@ -54,10 +55,11 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
   #withdraw: (() => void) | undefined;
   #refusesSim: Admission["refusesSim"] = () => false;
   #loginFrame: DecodedFrame | undefined;
+  #lastWords: Buffer | undefined;
   #isReading = true;
   #hasEnded = false;
-  readonly #openedAtMs: number;
-  #lastDataAtMs: number;
+  readonly #openedAtMs = performance.now();
+  #lastDataAtMs = this.#openedAtMs;
   /** Since when the peer does not read; 0: it does. */
   #unreadSinceMs = 0;
 
@@ -65,17 +67,14 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
     host: ConnectionHost,
     socket: ConnectionSocket,
     remoteAddr: string,
-    network: string,
     protocol: ProtocolDefinition | undefined,
   ) {
     this.#host = host;
     this.#socket = socket;
     this.remoteAddr = remoteAddr;
-    this.network = network;
+    this.network = networkOf(remoteAddr);
     this.#inflow = new Inflow(host.limits, this);
     if (protocol) this.#speak(protocol);
-    this.#openedAtMs = performance.now();
-    this.#lastDataAtMs = this.#openedAtMs;
   }
 
   get protocol(): string {
@@ -147,7 +146,7 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
     this.#withdraw?.();
     this.#inflow.leave();
     this.#host.peers.release(this, this.#tailBytes);
-    this.#host.gone(this);
+    this.#host.onClose(this);
   }
 
   onDrain(): void {
@@ -213,11 +212,10 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
     const isBehindLogin = last?.messages.some(isLogin) === true;
     const maxPending = this.hold ? Math.max(limits.bytesWithoutFrame, protocol.maxFrameBytes) : limits.unloggedBytes;
     const isTooLong = this.#pendingBytes > maxPending && !isBehindLogin && !this.#hasMore;
-    const excess = this.#strays.excess(limits) ?? (isTooLong ? "garbage" : undefined);
-    if (excess) {
-      this.#refuse("unreadable");
-      this.close(excess);
-    }
+    // A request is refused at once: its sender waits for an answer, and cannot know what follows it.
+    const isRefused = problems.length > 0 && protocol.transports.includes("http");
+    const excess = this.#strays.excess(limits) ?? (isRefused ? "malformed" : isTooLong ? "garbage" : undefined);
+    if (excess) this.close(excess, this.#refusal("unreadable"));
     return isBehindLogin;
   }
 
@@ -288,8 +286,7 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
     peers.answered(this, this.#tailBytes);
     this.#tailBytes = 0;
     if (!admission) {
-      this.#refuse("unknown_device");
-      return this.close("unknown_device");
+      return this.close("unknown_device", this.#refusal("unknown_device"));
     }
     this.hold = admission.hold;
     this.modelSlug = admission.modelSlug;
@@ -298,19 +295,19 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
     this.#inflow.measureBy(admission.budgets);
     (this.#session as Session).device = admission.device;
     this.state = "open";
-    if (!this.#host.opened(this, admission.hold)) return;
+    if (!this.#host.onOpen(this, admission.hold)) return;
     this.#submit(this.#loginFrame as DecodedFrame);
-    if (this.#pendingBytes > 0) this.#decode();
-    if (this.#hasEnded && !this.#hasMore) this.close("peer");
-    else this.updateReading();
+    this.#hasMore = this.#pendingBytes > 0;
+    this.#goOn();
   }
 
-  packetSettled({ frame }: Packet, outcome: Outcome): void {
+  packetSettled({ frame, isRefused }: Packet, outcome: Outcome): void {
     this.#inflow.remove(frame);
     if (this.state === "closed") return;
     if (outcome === "stored") {
-      this.#answer(frame);
-      if (this.isOpen) this.#host.heard(this, frame.messages);
+      this.#answer(frame, isRefused === true);
+      if (this.isOpen) this.#host.onMessages(this, frame.messages);
+      if (frame.isLast) this.close("peer");
     } else if (outcome === "stale") this.destroy("overtaken");
     else if (outcome === "lost") this.destroy("shutdown");
     if (this.state === "closing") this.#endIfAnswered();
@@ -318,8 +315,8 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
   }
 
   // Only after the commit: a device that sees the answer deletes its copy.
-  #answer(frame: DecodedFrame): void {
-    for (const reply of frame.replies) this.write(reply);
+  #answer(frame: DecodedFrame, isRefused: boolean): void {
+    for (const reply of (isRefused && frame.refusals) || frame.replies) this.write(reply);
     if (!frame.messages.some(isLogin)) return;
     for (const bytes of clockFrames(this.#protocol as ProtocolDefinition, this.#session as Session)) this.write(bytes);
     if (frame !== this.#loginFrame) return;
@@ -362,10 +359,11 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
     }
   }
 
-  /** Reads no more, answers what waits, then closes. */
-  close(reason: CloseReason): void {
+  /** Reads no more, answers what waits, says its last words, then closes. */
+  close(reason: CloseReason, lastWords?: Buffer): void {
     if (this.state === "closing" || this.state === "closed") return;
     this.state = "closing";
+    this.#lastWords = lastWords;
     this.#forget();
     this.#host.metrics.closed(reason);
     this.#isReading = false;
@@ -374,9 +372,8 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
   }
 
   /** What the protocol says to a device before the connection is closed on it. */
-  #refuse(reason: RefusalReason): void {
-    const bytes = this.#protocol?.refuse?.(reason, this.#session as Session);
-    if (bytes) this.write(bytes);
+  #refusal(reason: RefusalReason): Buffer | undefined {
+    return this.#protocol?.refuse?.(reason, this.#session as Session);
   }
 
   #forget(): void {
@@ -385,7 +382,10 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
   }
 
   #endIfAnswered(): void {
-    if (this.#inflow.frames === 0) this.#socket.destroySoon();
+    if (this.#inflow.frames > 0) return;
+    if (this.#lastWords) this.write(this.#lastWords);
+    this.#lastWords = undefined;
+    this.#socket.destroySoon();
   }
 
   /** At once. */

@@ -11,7 +11,6 @@ import { newUuid } from "../lib/ids.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Metrics } from "../lib/metrics.ts";
 import { NetworkList } from "../lib/network-list.ts";
-import { networkOf } from "../lib/network-of.ts";
 import type { Catalog } from "../resources/catalog/catalog.ts";
 import { Admissions } from "./admissions.ts";
 import { Connection } from "./connection.ts";
@@ -148,16 +147,16 @@ class TcpGateway implements Gateway, ConnectionHost, UdpGatewayHost {
       const connection = this.#byDevice.get(deviceId);
       if (connection?.hold && connection.hold.epoch < epoch) connection.destroy("overtaken");
     };
-    const onWoken = (deviceId: string): void => {
+    const onWake = (deviceId: string): void => {
       const link = this.linkOf(deviceId);
-      if (link) for (const lane of this.#downlinks) lane.woken(link);
+      if (link) for (const lane of this.#downlinks) lane.onWake(link);
     };
     const nodeId = newUuid();
     const openSessions = () =>
       [...this.#byDevice.values()].flatMap(({ hold }) =>
         hold ? [{ deviceId: hold.device.id, epoch: hold.epoch }] : [],
       );
-    this.#sessions = new SessionRegistry({ db, clock, log, listener, nodeId, openSessions, onOvertaken, onWoken });
+    this.#sessions = new SessionRegistry({ db, clock, log, listener, nodeId, openSessions, onOvertaken, onWake });
     this.admissions = new Admissions({
       db,
       clock,
@@ -189,11 +188,11 @@ class TcpGateway implements Gateway, ConnectionHost, UdpGatewayHost {
   }
 
   ready(connection: Connection): void {
-    for (const lane of this.#downlinks) lane.opened(connection);
+    for (const lane of this.#downlinks) lane.onOpen(connection);
   }
 
-  heard(connection: Connection, messages: readonly TrackerMessage[]): void {
-    for (const lane of this.#downlinks) lane.heard(connection, messages);
+  onMessages(connection: Connection, messages: readonly TrackerMessage[]): void {
+    for (const lane of this.#downlinks) lane.onMessages(connection, messages);
   }
 
   async start(): Promise<void> {
@@ -261,7 +260,7 @@ class TcpGateway implements Gateway, ConnectionHost, UdpGatewayHost {
     protocol: ProtocolDefinition | undefined,
   ): Connection | undefined {
     const isAllowed = this.#networks.isEmpty || this.#networks.includes(remoteAddr);
-    const connection = new Connection(this, socket, remoteAddr, networkOf(remoteAddr), protocol);
+    const connection = new Connection(this, socket, remoteAddr, protocol);
     const refusal = isAllowed ? this.peers.admit(connection, performance.now()) : "network";
     if (refusal) {
       this.metrics.closed(refusal);
@@ -272,7 +271,7 @@ class TcpGateway implements Gateway, ConnectionHost, UdpGatewayHost {
     return connection;
   }
 
-  opened(connection: Connection, hold: DeviceHold): boolean {
+  onOpen(connection: Connection, hold: DeviceHold): boolean {
     const { id } = hold.device;
     const other = this.#byDevice.get(id);
     const isNewest = !other?.hold || other.hold.epoch < hold.epoch;
@@ -283,13 +282,13 @@ class TcpGateway implements Gateway, ConnectionHost, UdpGatewayHost {
     return isNewest;
   }
 
-  gone(connection: Connection): void {
+  onClose(connection: Connection): void {
     if (!this.#connections.delete(connection)) return;
     const { hold } = connection;
     if (!hold) return;
     if (this.#byDevice.get(hold.device.id) === connection) this.#byDevice.delete(hold.device.id);
     this.#sessions.end(hold.device.id, hold.epoch);
-    for (const lane of this.#downlinks) lane.gone(connection);
+    for (const lane of this.#downlinks) lane.onClose(connection);
   }
 
   /** Stops all reading when too much waits, and takes it up again at the half. */

@@ -5,7 +5,7 @@ import { onClient } from "../db/database.ts";
 import { newUuid } from "../lib/ids.ts";
 import type { OutboundEntry } from "../outbox/outbound-entry.ts";
 import { eventTypes } from "../resources/events/event-types.ts";
-import type { BatchStep, TakenPacket } from "./batch-step.ts";
+import type { BatchStep, PartRefusal, TakenPacket } from "./batch-step.ts";
 import { beginBatch, copiesOf, type FrameKeyRow, insertFrameKeys, markJumps } from "./batch-store.ts";
 import type { DeviceHold, DeviceMemory } from "./device-memory.ts";
 import { DeviceEvaluation, type EvaluateOptions } from "./evaluate.ts";
@@ -15,7 +15,7 @@ import { outboundOf } from "./outbound-rows.ts";
 import { deviceTimeOf, type Packet, reportKey, reportsOf } from "./packet.ts";
 import { addPresenceEvents } from "./presence-events.ts";
 import type { OrganizationRules, RuleView } from "./rules/organization-rules.ts";
-import { hasDoubt, type PastThresholds, readPast } from "./rules/past-thresholds.ts";
+import { mayHaveMissedChange, type PastThresholds, readPast } from "./rules/past-thresholds.ts";
 import type { RuleBook } from "./rules/rule-book.ts";
 import { storeRules } from "./rules/rule-step.ts";
 import { RulesMoved } from "./rules/rules-moved.ts";
@@ -37,6 +37,8 @@ export interface Committed {
   outbound: readonly OutboundEntry[];
   /** The status of each ECG recording that is over. */
   recordings: readonly unknown[];
+  /** Packets whose part of a recording was not taken. */
+  refused: readonly { packet: Packet; reason: PartRefusal }[];
 }
 
 /** A newer connection holds these devices. Nothing of the batch was stored. */
@@ -78,13 +80,13 @@ export async function storeBatch(
   }
   const { rules: book } = options;
   const rules = new Map<string, OrganizationRules>();
-  for (const id of organizationIds) rules.set(id, await book.upTo(id, versions.get(id) ?? 0));
+  for (const id of organizationIds) rules.set(id, await book.atLeast(id, versions.get(id) ?? 0));
   const reports = batch.packets.flatMap((packet) => reportsOf(packet.frame).map((report) => ({ ...report, packet })));
   const { isNew, duplicates } = await findNew(client, reports);
   const holds = batch.packets.map(({ hold }) => hold);
   const past = await readPast(onClient(client), holds, rules);
   const rows = noRows();
-  const taken: TakenPacket[] = [];
+  const taken: (TakenPacket & { packet: Packet })[] = [];
   const evaluations = new Map<DeviceHold, DeviceEvaluation>();
   const evaluateOptions = { ...options, isScheduled: book.isScheduled };
   for (const [index, { packet, messages }] of reports.entries()) {
@@ -98,7 +100,7 @@ export async function storeBatch(
     }
     if (isNew[index]) {
       evaluation.take(messages, receivedAtMs);
-      taken.push({ hold, messages, receivedAtMs });
+      taken.push({ packet, hold, messages, receivedAtMs });
     } else evaluation.seen(messages, receivedAtMs);
   }
   for (const evaluation of evaluations.values()) evaluation.finish();
@@ -121,14 +123,15 @@ export async function storeBatch(
   const copies = copiesOf(rows);
   const outbound = await locking;
   const recordings = rows.events.flatMap(({ typeNumber, data }) => (typeNumber === ecgType ? [data.status] : []));
-  batch.pending = { memories, duplicates, ruleEvaluations: count, outbound: rows.outbound, recordings };
+  const refused = taken.flatMap(({ packet, refusal }) => (refusal ? [{ packet, reason: refusal }] : []));
+  batch.pending = { memories, duplicates, ruleEvaluations: count, outbound: rows.outbound, recordings, refused };
   await copyAnd(client, [...copies, outbound.copy], [...outbound.wakeUps, "commit"].join("; "));
   return batch.pending;
 }
 
 function viewOf(hold: DeviceHold, rules: OrganizationRules): RuleView {
   // Not that of rules which were forgotten and read again: it would keep the old ones in memory.
-  if (hold.view?.version !== rules.version || hold.view.of !== rules) hold.view = rules.viewOf(hold.device.id);
+  if (hold.view?.version !== rules.version || hold.view.rules !== rules) hold.view = rules.viewOf(hold.device.id);
   return hold.view;
 }
 
@@ -137,7 +140,7 @@ function endInterrupted(
   view: RuleView,
   past: ReadonlyMap<string, PastThresholds>,
 ): void {
-  if (!hasDoubt(hold.memory.rules, view.of)) return;
+  if (!mayHaveMissedChange(hold.memory.rules, view.rules)) return;
   const known = past.get(hold.device.organizationId);
   // Read ahead by a notification meanwhile.
   if (known?.version !== view.version) throw new RulesMoved();

@@ -34,7 +34,7 @@ export function readAlarmWord(word: number): ReportedAlarm[] {
 }
 
 /** An emergency is told however often; the service itself raises a low battery only once. */
-const alwaysTold: ReadonlySet<AlarmType> = new Set(["sos", "fall", "low_battery"]);
+const unfilteredTypes: ReadonlySet<AlarmType> = new Set(["sos", "fall", "low_battery"]);
 
 /**
  * A terminal repeats an alarm in every report for as long as its cause lasts: an hour of speeding is one alarm, not sixty.
@@ -48,5 +48,5 @@ export function newAlarms(
   if (isBuffered) return [...alarms];
   const before = new Set((memory.get("alarms") ?? "").split(" "));
   memory.set("alarms", alarms.flatMap(({ code, isMoment }) => (isMoment ? [] : [code])).join(" "));
-  return alarms.filter(({ type, code, isMoment }) => isMoment || alwaysTold.has(type) || !before.has(code));
+  return alarms.filter(({ type, code, isMoment }) => isMoment || unfilteredTypes.has(type) || !before.has(code));
 }

@@ -4,9 +4,9 @@ import type { CommandAnswer, TrackerMessage } from "../tracker-message.ts";
 import { type Address, addressOf, readEnvelope, writeFrame, writeLockFrame } from "./envelope.ts";
 import { REGISTER } from "./registration.ts";
 
-export const succeeded = 0;
-export const failed = 1;
-const noSuchTerminal = 4;
+export const resultOk = 0;
+export const resultFailure = 1;
+const resultUnknownTerminal = 4;
 
 /** The general answer, 8001. Answers have no serial of their own: nobody answers them. */
 export function generalAnswer(address: Address, serial: number, messageId: number, result: number): Buffer {
@@ -14,7 +14,7 @@ export function generalAnswer(address: Address, serial: number, messageId: numbe
 }
 
 export const lockAnswer = (address: Address, messageId: number): Buffer =>
-  writeLockFrame(address, 0x4401, Buffer.concat([word(messageId), Buffer.of(succeeded)]));
+  writeLockFrame(address, 0x4401, Buffer.concat([word(messageId), Buffer.of(resultOk)]));
 
 export function registrationAnswer(address: Address, serial: number, result: number, code = ""): Buffer {
   return writeFrame(address, 0x8100, 0, Buffer.concat([word(serial), Buffer.of(result), Buffer.from(code, "latin1")]));
@@ -40,8 +40,8 @@ export function refuse(_reason: RefusalReason, session: Pick<Session, "memory">)
   const [messageId = 0, serial = 0] = (session.memory.get("first") ?? "").split("/").map(Number);
   if (address === undefined || messageId === 0) return undefined;
   return messageId === REGISTER
-    ? registrationAnswer(address, serial, noSuchTerminal)
-    : generalAnswer(address, serial, messageId, failed);
+    ? registrationAnswer(address, serial, resultUnknownTerminal)
+    : generalAnswer(address, serial, messageId, resultFailure);
 }
 
 /** The terminal's answer to a message of ours. Results as in the general answer; 4 confirms an alarm. */

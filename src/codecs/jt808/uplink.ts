@@ -3,13 +3,13 @@ import type { FrameContent, FrameReport, Session } from "../protocol-definition.
 import type { TrackerMessage } from "../tracker-message.ts";
 import { ByteReader } from "../wire/byte-reader.ts";
 import {
-  failed,
   generalAnswer,
   lockAnswer,
   mediaAnswer,
   readAnswer,
   registrationAnswer,
-  succeeded,
+  resultFailure,
+  resultOk,
   timeAnswer,
 } from "./answers.ts";
 import { type Envelope, readEnvelope, rememberAddress } from "./envelope.ts";
@@ -54,12 +54,12 @@ export function readFrame(raw: Buffer, session: OwnSession): FrameContent {
 
 function readMessage(envelope: Envelope, { serials }: WholeMessage, session: OwnSession): FrameContent {
   const { address, messageId, serial, body } = envelope;
-  const answered = (messages: TrackerMessage[], result = succeeded): FrameContent => ({
+  const withAnswer = (messages: TrackerMessage[], result = resultOk): FrameContent => ({
     messages: messages.length > 0 ? messages : [signOfLife],
     replies: serials.map((one) => generalAnswer(address, one, messageId, result)),
   });
-  const reported = (reports: FrameReport[]): FrameContent => ({
-    ...answered(reports.flatMap(({ messages }) => messages)),
+  const withReports = (reports: FrameReport[]): FrameContent => ({
+    ...withAnswer(reports.flatMap(({ messages }) => messages)),
     ...(reports.length > 0 ? { reports } : {}),
   });
   switch (messageId) {
@@ -69,47 +69,47 @@ function readMessage(envelope: Envelope, { serials }: WholeMessage, session: Own
       return { messages: readAnswer(ourId, ours, result), replies: [] };
     }
     case 0x0002:
-      return answered(readHeartbeat(body));
+      return withAnswer(readHeartbeat(body));
     case 0x0003:
-      return answered([{ kind: "authentication", code: null }]);
+      return withAnswer([{ kind: "authentication", code: null }]);
     case 0x0100: {
       const { messages, code } = register(session);
-      return { messages, replies: [registrationAnswer(address, serial, succeeded, code)] };
+      return { messages, replies: [registrationAnswer(address, serial, resultOk, code)] };
     }
     case 0x0102: {
       const { code, firmware } = readCode(envelope);
-      if (!isRightCode(code, session)) return answered([], failed);
-      return answered(firmware === "" ? [] : [{ kind: "info", firmware }]);
+      if (!isRightCode(code, session)) return withAnswer([], resultFailure);
+      return withAnswer(firmware === "" ? [] : [{ kind: "info", firmware }]);
     }
     case 0x0104:
       return { messages: readAnswer(0x8104, new ByteReader(body).u16(), 0), replies: [] };
     case 0x0107:
-      return answered(readAttributes(body, address.version !== undefined));
+      return withAnswer(readAttributes(body, address.version !== undefined));
     case 0x0109:
       return { messages: [signOfLife], replies: [timeAnswer(address, session.nowMs)] };
     case 0x0200:
-      return reported([{ messages: readLocation(body, false, session), raw: body }]);
+      return withReports([{ messages: readLocation(body, false, session), raw: body }]);
     case 0x0201: {
       const messages = readAnswer(0x8201, new ByteReader(body).u16(), 0);
       return { messages: [...messages, ...readLocation(body.subarray(2), false, session)], replies: [] };
     }
     case 0x0210:
     case 0x0704:
-      return reported(readBatch(body, messageId === 0x0704, session));
+      return withReports(readBatch(body, messageId === 0x0704, session));
     case 0x0701:
     case 0x1300:
     case 0x6006:
-      return answered(readTextAnswer(messageId, body));
+      return withAnswer(readTextAnswer(messageId, body));
     case 0x0702:
-      return answered(readDriver(body, session));
+      return withAnswer(readDriver(body, session));
     case 0x0801: {
       const { messages, mediaId } = readMedia(body, session);
       return { messages, replies: [mediaAnswer(address, mediaId)] };
     }
     case 0x0900:
-      return answered(readTransparent(body, session));
+      return withAnswer(readTransparent(body, session));
     case 0x2070:
-      return answered(readAcceleration(body, session));
+      return withAnswer(readAcceleration(body, session));
     case 0x5501:
     case 0x5502: {
       const messages = readLockReport(body, messageId === 0x5502, session);
@@ -117,7 +117,7 @@ function readMessage(envelope: Envelope, { serials }: WholeMessage, session: Own
     }
     default:
       // A terminal that gets no answer sends the same again.
-      return answered([]);
+      return withAnswer([]);
   }
 }
 

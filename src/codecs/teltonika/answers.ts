@@ -1,8 +1,8 @@
 import type { AwaitedAnswer } from "../protocol-definition.ts";
 import type { CommandAnswer } from "../tracker-message.ts";
 
-export const accepted = Buffer.of(1);
-export const refused = Buffer.of(0);
+export const acceptance = Buffer.of(1);
+export const refusal = Buffer.of(0);
 
 /** The number of records that were stored. Another number makes the device send all of them again. */
 export function countAnswer(count: number): Buffer {

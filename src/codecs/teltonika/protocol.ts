@@ -2,7 +2,7 @@ import { NoTraits } from "../no-traits.ts";
 import { defineProtocol } from "../protocol-definition.ts";
 import { sixDigitSerial } from "../serials.ts";
 import { imeiOnly } from "../terminal-ids.ts";
-import { answerTo, refused } from "./answers.ts";
+import { answerTo, refusal } from "./answers.ts";
 import { encodeDownlink } from "./downlink.ts";
 import { maxFrameBytes, nextPiece, recognizes } from "./framing.ts";
 import { readFrame } from "./uplink.ts";
@@ -22,5 +22,5 @@ export const teltonika = defineProtocol({
   readFrame,
   encode: encodeDownlink,
   answerTo,
-  refuse: () => refused,
+  refuse: () => refusal,
 });

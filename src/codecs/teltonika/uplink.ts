@@ -2,7 +2,7 @@ import { MalformedFrame } from "../malformed-frame.ts";
 import type { FrameContent, FrameReport, Session } from "../protocol-definition.ts";
 import { ByteReader } from "../wire/byte-reader.ts";
 import { crc16Arc } from "../wire/crc16.ts";
-import { accepted, countAnswer, datagramAnswer } from "./answers.ts";
+import { acceptance, countAnswer, datagramAnswer } from "./answers.ts";
 import { formAt, imeiDigits, KEEP_ALIVE } from "./framing.ts";
 import { readRecords, recordCodecs } from "./records.ts";
 import { readTexts, textCodecs } from "./texts.ts";
@@ -11,7 +11,7 @@ export function readFrame(raw: Buffer, session: Session): FrameContent {
   if (raw[0] === KEEP_ALIVE) return { messages: [{ kind: "heartbeat" }], replies: [] };
   const form = formAt(raw, 0);
   if (form === "login") {
-    return { messages: [{ kind: "login", id: raw.toString("latin1", 2) }], replies: [accepted] };
+    return { messages: [{ kind: "login", id: raw.toString("latin1", 2) }], replies: [acceptance] };
   }
   if (form === "datagram") return readDatagram(raw, session);
   if (session.device === undefined) throw new MalformedFrame("data before the login");
