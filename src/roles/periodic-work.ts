@@ -1,4 +1,5 @@
 import type { Config } from "../config.ts";
+import { deleteOldChanges } from "../console/stream/change-store.ts";
 import type { Database } from "../db/database.ts";
 import { pruneDefaults } from "../db/partitions.ts";
 import { deleteOldIdempotencyKeys } from "../http/idempotency.ts";
@@ -68,6 +69,7 @@ export function startPeriodicWork(
       await deleteOldIdempotencyKeys(db, clock.now());
       await deleteOldActivationTokens(db, clock.now());
       await deleteEndedSessions(db, clock.now());
+      await deleteOldChanges(db);
       await deleteOldResets(db, clock.now());
       await deleteOldFailures(db, new Date(clock.nowMs() - 60 * minuteMs));
       await deleteEndedWindows(db, new Date(clock.nowMs() - 120 * minuteMs));
