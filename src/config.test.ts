@@ -33,6 +33,7 @@ test("has the documented defaults when nothing is set", () => {
     geolocateUrl: undefined,
     trustProxy: [],
     databasePoolSize: 10,
+    statementTimeoutSeconds: 10,
     smtpUrl: undefined,
     mailFrom: "vigil@localhost",
     speech: { kind: "espeak" },

@@ -8,9 +8,14 @@ import { metricRanges } from "../resources/catalog/metric-ranges.ts";
 import { keepPartitions, tablesOf } from "./partitioned-tables.ts";
 import type { ServiceParts } from "./service-parts.ts";
 
+/** Transactions of packets and logins, and the lanes of commands and messages. */
+const devicePoolSize = 6;
+
 /** Devices: their sockets, and the ingest that stores what they send. Returns where every protocol is spoken. */
 export async function openGatewayRole(parts: ServiceParts): Promise<string> {
-  const { config, lifecycle, db, clock, log, metrics, listener, catalog, carrierName, rules } = parts;
+  const { config, lifecycle, clock, log, metrics, listener, catalog, carrierName, rules } = parts;
+  // Logins and packets never wait for connections that searches or background work hold.
+  const db = parts.openDatabase({ poolSize: devicePoolSize });
   const tables = tablesOf(config);
   lifecycle.add(
     "partitions",

@@ -136,7 +136,7 @@ export function messageRoutes({ catalog, voice, ttlSeconds }: MessageRouteOption
         await requireMessaging(context.db, device, catalog, "voice");
         if (!file) throw validationError({ file: ["This field is required."] });
         const form = audioFormOf(catalog, device.device_model_slug);
-        const audio = await voice.toDeviceAudio(file.bytes, form);
+        const audio = await voice.toDeviceAudio(context.organizationId, file.bytes, form);
         if (audio.kind === "not_audio") throw unsupportedMediaType("The file is not audio of an accepted format.");
         if (audio.kind === "too_long") {
           throw validationError({ file: [`Audio is longer than ${form.maxDurationMs / 1000} seconds.`] });
@@ -185,9 +185,9 @@ export function messageRoutes({ catalog, voice, ttlSeconds }: MessageRouteOption
         if (!audio) throw notFound();
         return audio;
       },
-      handle: async ({ object, query, header }) => {
+      handle: async ({ object, organizationId, query, header }) => {
         const isWav = query().format === "wav";
-        const bytes = isWav ? await voice.toWav(object.bytes) : object.bytes;
+        const bytes = isWav ? await voice.toWav(organizationId, object.bytes) : object.bytes;
         if (!bytes) throw notFound("The recording cannot be read.");
         return rangeAnswer(bytes, isWav ? "audio/wav" : object.mime_type, header("range"));
       },
