@@ -13,7 +13,7 @@ export interface JobAnswer {
   residentBytes: number;
 }
 
-setPriority(10);
+setPriority(5);
 const perform = makeAudioJobs();
 const answer = (outcome: Omit<JobAnswer, "residentBytes">): void => {
   process.send?.({ ...outcome, residentBytes: process.memoryUsage.rss() });
