@@ -2,6 +2,8 @@ import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from "fastify";
 import { consoleRoutes, registerConsoleEntry } from "./console/console-routes.ts";
+import { registerConsolePages } from "./console/page-routes.ts";
+import { LiveHub } from "./console/stream/live-hub.ts";
 import type { Database } from "./db/database.ts";
 import { Authenticator, type CredentialHeaders } from "./http/authenticate.ts";
 import { pathOf } from "./http/call-context.ts";
@@ -64,6 +66,8 @@ export interface AppOptions {
   secrets: SecretBox;
   passwords: PasswordWork;
   decoyHash: string;
+  /** Where the map of the console comes from; absent or empty: the outline of the world. */
+  mapStyleUrl?: string;
   /** Known only once the server listens, when no base URL is configured. */
   baseUrl: () => string;
   /** The configured base URL, which the description names. */
@@ -166,7 +170,10 @@ export function buildApp(options: AppOptions): FastifyInstance {
 
   registerOAuthRoutes(app, { db, clock, tokenTtlSeconds: options.tokenTtlSeconds, baseUrl: options.baseUrl });
   const { rateLimiter, sessionKey, secrets, passwords, decoyHash, baseUrl } = options;
-  registerRoutes(app, [...options.routes, ...consoleRoutes({ db, passwords, secrets, baseUrl })], {
+  const hub = new LiveHub({ db, clock, log, metrics: options.metrics });
+  // A server waits for its answers to end, and a stream has no end of its own.
+  app.addHook("preClose", () => hub.close());
+  registerRoutes(app, [...options.routes, ...consoleRoutes({ db, passwords, secrets, baseUrl, hub })], {
     db,
     clock,
     authenticator,
@@ -176,6 +183,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   });
   registerConsoleEntry(app, { db, clock, sessionKey, secrets, passwords, decoyHash, baseUrl });
   registerFavicon(app);
+  registerConsolePages(app, { mapStyleUrl: options.mapStyleUrl ?? "" });
   const { routes, version, publicUrl } = options;
   registerDocs(app, () => describeApi(routes, { version, serverUrl: publicUrl, webhooks: describeWebhooks() }));
 

@@ -24,6 +24,8 @@ import { openWorkerRole } from "./roles/worker-role.ts";
 export interface RunningService {
   http: string;
   gateway: string;
+  /** Of the gateway, on the same port number. */
+  udp: string;
   ops: string;
   /** True when no organization exists yet: the operator needs to be told how to begin. */
   isEmpty: boolean;
@@ -83,7 +85,8 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   const parts = { ...shared, catalog: loadCatalog(), carrierName: loadCarriers() };
   if (config.roles.includes("worker")) openWorkerRole(parts);
   const api = config.roles.includes("api") ? openApiRole(parts) : undefined;
-  const gateway = config.roles.includes("gateway") ? await openGatewayRole(parts) : "off";
+  const isGateway = config.roles.includes("gateway");
+  const { gateway, udp } = isGateway ? await openGatewayRole(parts) : { gateway: "off", udp: "off" };
   await listener.start();
   const http = (await api?.listen()) ?? "off";
 
@@ -91,6 +94,7 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   return {
     http,
     gateway,
+    udp,
     ops: ops.address,
     isEmpty: count === 0,
     close: () => {

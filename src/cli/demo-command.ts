@@ -11,8 +11,8 @@ import { registerFleet, romeAt } from "./fleet-registration.ts";
 import { positiveInteger } from "./option-values.ts";
 import { untilSignal } from "./start-command.ts";
 
-const mostDevices = 1000;
-const usualDevices = 12;
+const maxDevices = 1000;
+const defaultDevices = 12;
 /** Always the same people, so that the demo finds its devices again. */
 const seed = 2026;
 const intervalMs = 10_000;
@@ -25,6 +25,7 @@ interface Ready {
   ready: true;
   http: string;
   gateway: string;
+  udp: string;
   ops: string;
   organization: { id: string; slug: string; features: readonly string[] };
   integration_id: string;
@@ -38,9 +39,8 @@ interface Ready {
 }
 
 function deviceCount({ args }: CommandContext): number {
-  const count = positiveInteger(args, "devices", usualDevices) ?? usualDevices;
-  if (count > mostDevices)
-    throw new UsageError(`--devices must be at most ${mostDevices}, "vigil simulate" takes more`);
+  const count = positiveInteger(args, "devices", defaultDevices) ?? defaultDevices;
+  if (count > maxDevices) throw new UsageError(`--devices must be at most ${maxDevices}, "vigil simulate" takes more`);
   return count;
 }
 
@@ -57,7 +57,7 @@ const demo: Command = {
   summary: "Run the service with a demo organization and a simulated fleet",
   positionals: [],
   options: [
-    { name: "devices", value: "N", summary: `simulated watches, up to ${mostDevices}`, default: String(usualDevices) },
+    { name: "devices", value: "N", summary: `simulated watches, up to ${maxDevices}`, default: String(defaultDevices) },
     { name: "port", value: "N", summary: "port of the HTTP API (VIGIL_PORT)", default: "8080" },
     { name: "gateway-port", value: "N", summary: "port of the device gateway (VIGIL_GATEWAY_PORT)", default: "7700" },
     { name: "ops-port", value: "N", summary: "loopback port of health and metrics (VIGIL_OPS_PORT)", default: "9090" },
@@ -121,7 +121,7 @@ function addressOf(gateway: string): { host: string; port: number } {
 }
 
 const readyDocument = (
-  { http, gateway, ops }: { http: string; gateway: string; ops: string },
+  { http, gateway, udp, ops }: { http: string; gateway: string; udp: string; ops: string },
   { organization, integrationId, clientId, clientSecret, ownerPassword }: DemoAccess,
   content: DemoContent,
   devices: string[],
@@ -129,6 +129,7 @@ const readyDocument = (
   ready: true,
   http,
   gateway,
+  udp,
   ops,
   organization: { id: organization.id, slug: organization.slug, features: organization.features },
   integration_id: integrationId,
@@ -142,7 +143,7 @@ const readyDocument = (
 function explain(demo: Ready): string {
   const { http, devices, users, client_id, client_secret, owner } = demo;
   const [first = ""] = devices;
-  return `vigil ready http=${http} gateway=${demo.gateway}
+  return `vigil ready http=${http} gateway=${demo.gateway} udp=${demo.udp}
 
 Demo organization "${demoSlug}": ${devices.length} simulated watches in Rome, ${users.length} people, ${demo.geofences} geofences, ${demo.thresholds} alert thresholds.
 Everything in it is invented. A day of the people passes in ${24 / speed} hours, and their watches report every ${intervalMs / 1000} seconds.

@@ -1,9 +1,11 @@
+import { createSocket } from "node:dgram";
 import { constants, existsSync } from "node:fs";
-import { access, statfs } from "node:fs/promises";
-import { createServer } from "node:net";
+import { access } from "node:fs/promises";
+import { createServer, isIPv6 } from "node:net";
 import { dirname, join } from "node:path";
 import type { Config } from "../config.ts";
 import { fingerprintOf } from "../lib/secret-box.ts";
+import { freeBytesOf } from "../roles/disk-floor.ts";
 import { readSecretKey, secretKeyFile } from "../roles/secret-key.ts";
 
 export interface Check {
@@ -12,7 +14,7 @@ export interface Check {
   detail: string;
 }
 
-const leastFreeBytes = 1024 ** 3;
+const minFreeBytes = 1024 ** 3;
 const gib = (bytes: number): string => `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
 
 export function checkNode(version: string): Check {
@@ -41,10 +43,13 @@ export async function checkDataDir({ dataDir }: Config): Promise<Check> {
   }
 }
 
-export async function checkDiskSpace({ dataDir }: Config): Promise<Check> {
-  const { bavail, bsize } = await statfs(existingFolder(dataDir));
-  const freeBytes = bavail * bsize;
-  const ok = freeBytes >= leastFreeBytes;
+export async function checkDiskSpace({ dataDir, databaseUrl, diskFloorMb }: Config): Promise<Check> {
+  const freeBytes = await freeBytesOf(existingFolder(dataDir));
+  if (databaseUrl === undefined && freeBytes < diskFloorMb * 1024 * 1024) {
+    const detail = `only ${gib(freeBytes)} free, below VIGIL_DISK_FLOOR_MB (${diskFloorMb}): only alarms are stored, make room`;
+    return { name: "disk_space", ok: false, detail };
+  }
+  const ok = freeBytes >= minFreeBytes;
   const detail = ok ? `${gib(freeBytes)} free` : `only ${gib(freeBytes)} free: make room or choose another --data-dir`;
   return { name: "disk_space", ok, detail };
 }
@@ -60,6 +65,17 @@ function canListen(host: string, port: number): Promise<NodeJS.ErrnoException | 
   });
 }
 
+function canBind(address: string, port: number): Promise<NodeJS.ErrnoException | undefined> {
+  return new Promise((resolve) => {
+    const socket = createSocket(isIPv6(address) ? "udp6" : "udp4");
+    socket.once("error", (error) => {
+      socket.close();
+      resolve(error);
+    });
+    socket.bind({ address, port, exclusive: true }, () => socket.close(() => resolve(undefined)));
+  });
+}
+
 async function isServiceRunning({ opsPort }: Config): Promise<boolean> {
   try {
     const answer = await fetch(`http://127.0.0.1:${opsPort}/healthz`, { signal: AbortSignal.timeout(2000) });
@@ -71,15 +87,17 @@ async function isServiceRunning({ opsPort }: Config): Promise<boolean> {
 }
 
 export async function checkPorts(config: Config): Promise<Check[]> {
+  const gateway = { setting: "VIGIL_GATEWAY_PORT", host: config.gatewayHost, port: config.gatewayPort };
   const wanted = [
-    { name: "http_port", setting: "VIGIL_PORT", host: config.host, port: config.port },
-    { name: "gateway_port", setting: "VIGIL_GATEWAY_PORT", host: config.gatewayHost, port: config.gatewayPort },
-    { name: "ops_port", setting: "VIGIL_OPS_PORT", host: "127.0.0.1", port: config.opsPort },
+    { name: "http_port", setting: "VIGIL_PORT", host: config.host, port: config.port, open: canListen },
+    { name: "gateway_port", ...gateway, open: canListen },
+    ...(config.gatewayUdp ? [{ name: "gateway_udp_port", ...gateway, open: canBind }] : []),
+    { name: "ops_port", setting: "VIGIL_OPS_PORT", host: "127.0.0.1", port: config.opsPort, open: canListen },
   ];
   const isRunning = await isServiceRunning(config);
   return Promise.all(
-    wanted.map(async ({ name, setting, host, port }) => {
-      const error = await canListen(host, port);
+    wanted.map(async ({ name, setting, host, port, open }) => {
+      const error = await open(host, port);
       if (!error) return { name, ok: true, detail: `${host}:${port} is free` };
       if (error.code === "EADDRINUSE" && isRunning) {
         return { name, ok: true, detail: `${host}:${port} is held by the running service` };
@@ -91,7 +109,7 @@ export async function checkPorts(config: Config): Promise<Check[]> {
 
 /** A time before this program was written is a machine whose clock was never set. */
 const earliestSaneTime = Date.UTC(2026, 0, 1);
-const largestSkewMs = 5000;
+const maxSkewMs = 5000;
 
 /** `databaseNowMs` is undefined when the database could not be asked. */
 export function checkClock(config: Config, nowMs: number, databaseNowMs: number | undefined): Check {
@@ -99,7 +117,7 @@ export function checkClock(config: Config, nowMs: number, databaseNowMs: number 
   const time = new Date(nowMs).toISOString();
   if (nowMs < earliestSaneTime) return { name, ok: false, detail: `${time} is in the past: set the clock (NTP)` };
   const skewMs = databaseNowMs === undefined ? 0 : Math.abs(databaseNowMs - nowMs);
-  if (skewMs > largestSkewMs) {
+  if (skewMs > maxSkewMs) {
     return { name, ok: false, detail: `${Math.round(skewMs / 1000)} s apart from the database: set both clocks (NTP)` };
   }
   const moved = config.clockOffsetSeconds;

@@ -1,5 +1,5 @@
 import { connect } from "node:net";
-import { defaultProtocol, type FleetProtocol, fleetProtocols, largestFleet, makeFleet } from "../simulator/fleet.ts";
+import { defaultProtocol, type FleetProtocol, fleetProtocols, makeFleet, maxFleetSize } from "../simulator/fleet.ts";
 import { makeProgressLine, type Summary, summarize } from "../simulator/progress.ts";
 import { type Simulation, startSimulation } from "../simulator/simulation.ts";
 import { type Arguments, type Command, type CommandContext, CommandError, UsageError } from "./command.ts";
@@ -47,7 +47,7 @@ function readSettings({ args, config }: CommandContext): Settings {
     fleetProtocols,
   );
   return {
-    devices: wholeNumber(args, "devices", 1, largestFleet, 1),
+    devices: wholeNumber(args, "devices", 1, maxFleetSize, 1),
     protocol,
     intervalMs: number(args, "interval", 1, 86_400, 60) * 1000,
     host: args.value("host") || reachable(config.gatewayHost),
@@ -124,7 +124,7 @@ const simulate: Command = {
   summary: "Let virtual watches live and report over real connections",
   positionals: [],
   options: [
-    { name: "devices", value: "N", required: true, summary: `how many, up to ${largestFleet}` },
+    { name: "devices", value: "N", required: true, summary: `how many, up to ${maxFleetSize}` },
     { name: "protocol", value: "P", summary: `one of ${fleetProtocols.join(", ")}`, default: defaultProtocol },
     { name: "interval", value: "S", summary: "seconds between location reports", default: "60" },
     { name: "org", value: "SLUG", summary: "register the devices in this organization first" },

@@ -46,11 +46,11 @@ const start: Command = {
     // The service brings the whole program with it; the other commands start faster without.
     const { startService } = await import("../service.ts");
     const service = await startService(config, log);
-    const { http, gateway, ops } = service;
+    const { http, gateway, udp, ops } = service;
     if (service.isEmpty) context.note(firstSteps.replace("BASE", http === "off" ? "http://127.0.0.1:8080" : http));
     const ready = args.has("json")
-      ? JSON.stringify({ ready: true, http, gateway, ops })
-      : `vigil ready http=${http} gateway=${gateway}`;
+      ? JSON.stringify({ ready: true, http, gateway, udp, ops })
+      : `vigil ready http=${http} gateway=${gateway} udp=${udp}`;
     io.stdout(`${ready}\n`);
     await stopped;
     await service.close();

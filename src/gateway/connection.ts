@@ -1,4 +1,3 @@
-import type { Socket } from "node:net";
 import {
   type AwaitedAnswer,
   type Downlink,
@@ -15,6 +14,8 @@ import type { Ingest } from "../ingest/ingest.ts";
 import type { Outcome, Packet, PacketOwner } from "../ingest/packet.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
+import type { Admission } from "./admission.ts";
+import type { ConnectionSocket } from "./connection-socket.ts";
 import type { DeviceLink } from "./downlink.ts";
 import type { GatewayLimits } from "./gateway-limits.ts";
 import type { CloseReason, GatewayMetrics } from "./gateway-metrics.ts";
@@ -32,22 +33,15 @@ export interface ConnectionHost {
   readonly isFull: boolean;
   /** After each chunk, which may have been the one too many. */
   checkRoom(): void;
-  /** Settles who the device is; undefined: nobody has registered it. */
-  admit(connection: Connection, protocol: string, wireId: string): Promise<Admission | undefined>;
+  /** Settles who the device is; undefined: nobody has registered it, or it does not know its code. */
+  admit(connection: Connection, protocol: string, login: Login): Promise<Admission | undefined>;
   /** The connection is the device's from now on, and an older one of this process is closed; false: there is a newer one. */
-  opened(connection: Connection, hold: DeviceHold): boolean;
+  onOpen(connection: Connection, hold: DeviceHold): boolean;
   /** The login is stored and answered. */
   ready(connection: Connection): void;
   /** What the device said is stored and answered. */
-  heard(connection: Connection, messages: readonly TrackerMessage[]): void;
-  gone(connection: Connection): void;
-}
-
-export interface Admission {
-  device: SessionDevice;
-  modelSlug: string;
-  outstandingSerials: Set<string>;
-  hold: DeviceHold;
+  onMessages(connection: Connection, messages: readonly TrackerMessage[]): void;
+  onClose(connection: Connection): void;
 }
 
 /**
@@ -71,7 +65,7 @@ export class Connection implements PacketOwner, DeviceLink {
   outstandingSerials: Set<string> = noSerials;
   readonly remoteAddr: string;
   readonly #host: ConnectionHost;
-  readonly #socket: Socket;
+  readonly #socket: ConnectionSocket;
   #protocol: ProtocolDefinition | undefined;
   #session: Session | undefined;
   /** Undefined until the protocol is recognized. */
@@ -83,6 +77,7 @@ export class Connection implements PacketOwner, DeviceLink {
   /** Frames in ingest. */
   #waiting = 0;
   #loginFrame: DecodedFrame | undefined;
+  #lastWords: Buffer | undefined;
   #isReading = true;
   #hasEnded = false;
   readonly #openedAtMs: number;
@@ -90,7 +85,12 @@ export class Connection implements PacketOwner, DeviceLink {
   /** Since when the peer does not read; 0: it does. */
   #unreadSinceMs = 0;
 
-  constructor(host: ConnectionHost, socket: Socket, remoteAddr: string, protocol: ProtocolDefinition | undefined) {
+  constructor(
+    host: ConnectionHost,
+    socket: ConnectionSocket,
+    remoteAddr: string,
+    protocol: ProtocolDefinition | undefined,
+  ) {
     this.#host = host;
     this.#socket = socket;
     this.remoteAddr = remoteAddr;
@@ -101,6 +101,15 @@ export class Connection implements PacketOwner, DeviceLink {
 
   get protocol(): string {
     return this.#protocol?.slug ?? "unknown";
+  }
+
+  get transport(): "tcp" | "udp" {
+    return this.#socket.isDatagram ? "udp" : "tcp";
+  }
+
+  /** Undefined until a login has been accepted. */
+  get sessionDevice(): SessionDevice | undefined {
+    return this.#session?.device;
   }
 
   get device(): IngestDevice {
@@ -158,12 +167,19 @@ export class Connection implements PacketOwner, DeviceLink {
     if (this.state !== "closing" && this.state !== "closed") this.#host.metrics.closed("peer");
     this.state = "closed";
     this.#forget();
-    this.#host.gone(this);
+    this.#host.onClose(this);
   }
 
   onDrain(): void {
     this.#unreadSinceMs = 0;
     this.updateReading();
+  }
+
+  /** The end of a datagram is not completed by the next one. True: there was such an end. */
+  dropIncomplete(): boolean {
+    const isIncomplete = this.#pendingBytes > 0;
+    this.#decoder?.clear();
+    return isIncomplete;
   }
 
   #decode(): void {
@@ -205,9 +221,10 @@ export class Connection implements PacketOwner, DeviceLink {
     const hasGarbage = this.#skippedBytes > limits.bytesWithoutFrame;
     const isTooLong = this.#pendingBytes > maxPending && !isBehindLogin;
     const isMalformed = this.#malformed >= limits.malformedInARow;
-    if (isMalformed || hasGarbage || isTooLong) {
-      this.#refuse("unreadable");
-      this.close(isMalformed ? "malformed" : "garbage");
+    // A request is refused at once: its sender waits for an answer, and cannot know what follows it.
+    const isRefused = problems.length > 0 && protocol.transports.includes("http");
+    if (isMalformed || hasGarbage || isTooLong || isRefused) {
+      this.close(isMalformed || isRefused ? "malformed" : "garbage", this.#refusal("unreadable"));
     }
     return isBehindLogin;
   }
@@ -237,7 +254,7 @@ export class Connection implements PacketOwner, DeviceLink {
     } else if (login) {
       this.state = "resolving";
       this.#loginFrame = frame;
-      void this.#login(login.id);
+      void this.#login(login);
     } else this.destroy("no_login");
   }
 
@@ -252,11 +269,11 @@ export class Connection implements PacketOwner, DeviceLink {
     });
   }
 
-  async #login(wireId: string): Promise<void> {
+  async #login(login: Login): Promise<void> {
     const { log, metrics } = this.#host;
     let admission: Admission | undefined;
     try {
-      admission = await this.#host.admit(this, this.protocol, wireId);
+      admission = await this.#host.admit(this, this.protocol, login);
     } catch (error) {
       log.warn({ err: (error as Error).message }, "a login could not be looked up");
       return this.destroy("unavailable");
@@ -264,27 +281,27 @@ export class Connection implements PacketOwner, DeviceLink {
     if (this.state !== "resolving") return;
     if (!admission) {
       metrics.refusedLogin(this.protocol);
-      this.#refuse("unknown_device");
-      return this.close("unknown_device");
+      return this.close("unknown_device", this.#refusal("unknown_device"));
     }
     this.hold = admission.hold;
     this.modelSlug = admission.modelSlug;
     this.outstandingSerials = admission.outstandingSerials;
     (this.#session as Session).device = admission.device;
     this.state = "open";
-    if (!this.#host.opened(this, admission.hold)) return;
+    if (!this.#host.onOpen(this, admission.hold)) return;
     this.#submit(this.#loginFrame as DecodedFrame);
     if (this.#pendingBytes > 0) this.#decode();
     if (this.#hasEnded) this.close("peer");
     else this.updateReading();
   }
 
-  packetSettled({ frame }: Packet, outcome: Outcome): void {
+  packetSettled({ frame, isRefused }: Packet, outcome: Outcome): void {
     this.#waiting--;
     if (this.state === "closed") return;
     if (outcome === "stored") {
-      this.#answer(frame);
-      if (this.isOpen) this.#host.heard(this, frame.messages);
+      this.#answer(frame, isRefused === true);
+      if (this.isOpen) this.#host.onMessages(this, frame.messages);
+      if (frame.isLast) this.close("peer");
     } else if (outcome === "stale") this.destroy("overtaken");
     else if (outcome === "lost") this.destroy("shutdown");
     if (this.state === "closing") this.#endIfAnswered();
@@ -292,8 +309,8 @@ export class Connection implements PacketOwner, DeviceLink {
   }
 
   // Only after the commit: a device that sees the answer deletes its copy.
-  #answer(frame: DecodedFrame): void {
-    for (const reply of frame.replies) this.write(reply);
+  #answer(frame: DecodedFrame, isRefused: boolean): void {
+    for (const reply of (isRefused && frame.refusals) || frame.replies) this.write(reply);
     if (!frame.messages.some(isLogin)) return;
     try {
       const clock = this.#protocol?.encode({ kind: "clock" }, this.#session as Session) ?? [];
@@ -341,10 +358,11 @@ export class Connection implements PacketOwner, DeviceLink {
     }
   }
 
-  /** Reads no more, answers what waits, then closes. */
-  close(reason: CloseReason): void {
+  /** Reads no more, answers what waits, says its last words, then closes. */
+  close(reason: CloseReason, lastWords?: Buffer): void {
     if (this.state === "closing" || this.state === "closed") return;
     this.state = "closing";
+    this.#lastWords = lastWords;
     this.#forget();
     this.#host.metrics.closed(reason);
     this.#isReading = false;
@@ -353,9 +371,8 @@ export class Connection implements PacketOwner, DeviceLink {
   }
 
   /** What the protocol says to a device before the connection is closed on it. */
-  #refuse(reason: RefusalReason): void {
-    const bytes = this.#protocol?.refuse?.(reason, this.#session as Session);
-    if (bytes) this.write(bytes);
+  #refusal(reason: RefusalReason): Buffer | undefined {
+    return this.#protocol?.refuse?.(reason, this.#session as Session);
   }
 
   #forget(): void {
@@ -364,7 +381,10 @@ export class Connection implements PacketOwner, DeviceLink {
   }
 
   #endIfAnswered(): void {
-    if (this.#waiting === 0) this.#socket.destroySoon();
+    if (this.#waiting > 0) return;
+    if (this.#lastWords) this.write(this.#lastWords);
+    this.#lastWords = undefined;
+    this.#socket.destroySoon();
   }
 
   /** At once. */

@@ -19,6 +19,15 @@ export interface GatewayLimits {
   /** Answers that a peer does not read. */
   unreadBytes: number;
   unreadTimeoutMs: number;
+  /** Of one UDP datagram. */
+  datagramBytes: number;
+  /** UDP peers whose login is being looked up. */
+  unsettledPeers: number;
+  /** Datagrams of one peer that wait because it is not read, and the bytes of all that wait. */
+  waitingDatagrams: number;
+  waitingDatagramBytes: number;
+  /** How long a UDP peer is taken to be reachable after its last datagram. */
+  addressFreshMs: number;
   /** How often idle, silent and slow connections are looked for. */
   sweepEveryMs: number;
   /** How long closing waits for commits and answers. */
@@ -39,6 +48,12 @@ export const defaultLimits: GatewayLimits = {
   queuedBytes: 64 * 1024 * 1024,
   unreadBytes: 256 * 1024,
   unreadTimeoutMs: 30_000,
+  datagramBytes: 8192,
+  unsettledPeers: 2000,
+  waitingDatagrams: 64,
+  waitingDatagramBytes: 16 * 1024 * 1024,
+  // A router keeps the way back open for two minutes at least (RFC 4787, REQ-5).
+  addressFreshMs: 120_000,
   sweepEveryMs: 1000,
   drainMs: 10_000,
 };

@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import type { ProtocolDefinition, SessionDevice } from "../codecs/protocol-definition.ts";
-import type { TrackerMessage } from "../codecs/tracker-message.ts";
+import type { Login, TrackerMessage } from "../codecs/tracker-message.ts";
 import type { Database } from "../db/database.ts";
 import type { Listener } from "../db/listener.ts";
 import { openHold } from "../ingest/device-hold.ts";
@@ -15,11 +15,16 @@ import { ZoneOffsets } from "../lib/zone-offset.ts";
 import type { Catalog } from "../resources/catalog/catalog.ts";
 import { findWireDevice } from "../resources/devices/wire-device.ts";
 import { AddressCounts } from "./address-counts.ts";
-import { type Admission, Connection, type ConnectionHost } from "./connection.ts";
+import type { Admission } from "./admission.ts";
+import { authenticate } from "./authentication.ts";
+import { Connection, type ConnectionHost } from "./connection.ts";
+import type { ConnectionSocket } from "./connection-socket.ts";
 import type { DeviceLink, DownlinkHost, DownlinkLane, MakeDownlinkLane } from "./downlink.ts";
 import { defaultLimits, type GatewayLimits } from "./gateway-limits.ts";
 import { type GatewayMetrics, makeGatewayMetrics } from "./gateway-metrics.ts";
 import { SessionRegistry } from "./session-registry.ts";
+import { UdpGateway, type UdpGatewayHost } from "./udp-gateway.ts";
+import { makeUdpMetrics } from "./udp-metrics.ts";
 import { UnknownDevices } from "./unknown-devices.ts";
 
 export interface GatewayOptions {
@@ -33,6 +38,8 @@ export interface GatewayOptions {
   protocols: readonly ProtocolDefinition[];
   host: string;
   port: number;
+  /** Datagrams on the same port numbers, where a protocol speaks UDP. */
+  udp: boolean;
   /** Ports that speak one protocol only. */
   dedicatedPorts: readonly { protocol: string; port: number }[];
   /** Drained by the gateway before its connections end; who made it closes it after. */
@@ -48,6 +55,8 @@ export interface Gateway {
   address: AddressInfo;
   /** By protocol. */
   ports: ReadonlyMap<string, number>;
+  /** Whether datagrams are taken. */
+  isUdpOpen: boolean;
   close(): Promise<void>;
 }
 
@@ -81,7 +90,7 @@ function onClose(this: Socket): void {
 /** The close that follows says all there is. */
 function onError(): void {}
 
-class TcpGateway implements Gateway, ConnectionHost {
+class TcpGateway implements Gateway, ConnectionHost, UdpGatewayHost {
   readonly protocols: readonly ProtocolDefinition[];
   readonly limits: GatewayLimits;
   readonly clock: Clock;
@@ -90,11 +99,13 @@ class TcpGateway implements Gateway, ConnectionHost {
   readonly ingest: Ingest;
   readonly ports = new Map<string, number>();
   address: AddressInfo = { address: "", family: "", port: 0 };
+  isUdpOpen = false;
   isFull = false;
   readonly #options: GatewayOptions;
   readonly #servers: Server[] = [];
   readonly #connections = new Set<Connection>();
   readonly #byDevice = new Map<string, Connection>();
+  readonly #udp: UdpGateway;
   readonly #addresses: AddressCounts;
   readonly #unknown: UnknownDevices;
   readonly #sessions: SessionRegistry;
@@ -116,6 +127,7 @@ class TcpGateway implements Gateway, ConnectionHost {
       devices: () => this.#byDevice.size,
       paused: () => Number(this.isFull),
     });
+    this.#udp = new UdpGateway(this, options.protocols, (peers) => makeUdpMetrics(metrics, peers));
     this.ingest = options.ingest;
     this.ingest.onSettled(() => this.checkRoom());
     this.#addresses = new AddressCounts(this.limits);
@@ -124,16 +136,16 @@ class TcpGateway implements Gateway, ConnectionHost {
       const connection = this.#byDevice.get(deviceId);
       if (connection?.hold && connection.hold.epoch < epoch) connection.destroy("overtaken");
     };
-    const onWoken = (deviceId: string): void => {
+    const onWake = (deviceId: string): void => {
       const link = this.linkOf(deviceId);
-      if (link) for (const lane of this.#downlinks) lane.woken(link);
+      if (link) for (const lane of this.#downlinks) lane.onWake(link);
     };
     const nodeId = newUuid();
     const openSessions = () =>
       [...this.#byDevice.values()].flatMap(({ hold }) =>
         hold ? [{ deviceId: hold.device.id, epoch: hold.epoch }] : [],
       );
-    this.#sessions = new SessionRegistry({ db, clock, log, listener, nodeId, openSessions, onOvertaken, onWoken });
+    this.#sessions = new SessionRegistry({ db, clock, log, listener, nodeId, openSessions, onOvertaken, onWake });
     const host: DownlinkHost = {
       db,
       clock,
@@ -153,26 +165,43 @@ class TcpGateway implements Gateway, ConnectionHost {
   }
 
   ready(connection: Connection): void {
-    for (const lane of this.#downlinks) lane.opened(connection);
+    for (const lane of this.#downlinks) lane.onOpen(connection);
   }
 
-  heard(connection: Connection, messages: readonly TrackerMessage[]): void {
-    for (const lane of this.#downlinks) lane.heard(connection, messages);
+  onMessages(connection: Connection, messages: readonly TrackerMessage[]): void {
+    for (const lane of this.#downlinks) lane.onMessages(connection, messages);
   }
 
   async start(): Promise<void> {
     const { port, dedicatedPorts } = this.#options;
     await this.#sessions.start();
-    this.address = await this.#listen(port, undefined);
+    this.isUdpOpen = this.#options.udp && this.#udp.isNeeded;
+    this.address = await this.#listenBoth(port, undefined);
     for (const { protocol, port: own } of dedicatedPorts) {
-      const definition = this.protocols.find(({ slug }) => slug === protocol);
+      const definition = this.#options.protocols.find(({ slug }) => slug === protocol);
       if (!definition) throw new Error(`VIGIL_GATEWAY_PORTS: there is no protocol "${protocol}"`);
-      this.ports.set(protocol, (await this.#listen(own, definition)).port);
+      this.ports.set(protocol, (await this.#listenBoth(own, definition)).port);
     }
     this.#sweep = setInterval(() => {
       const nowMs = performance.now();
       for (const connection of this.#connections) connection.checkTimes(nowMs);
+      this.#udp.checkTimes(nowMs);
     }, this.limits.sweepEveryMs);
+  }
+
+  /** TCP, and UDP on the same number where it is spoken. */
+  async #listenBoth(port: number, protocol: ProtocolDefinition | undefined): Promise<AddressInfo> {
+    const address = await this.#listen(port, protocol);
+    if (!this.isUdpOpen || (protocol && !this.#udp.speaks(protocol.slug))) return address;
+    try {
+      await this.#udp.listen(address.address, address.port, protocol?.slug);
+    } catch (error) {
+      // A port that the system chose is free for TCP only.
+      if (port !== 0 || (error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
+      this.#servers.pop()?.close();
+      return this.#listenBoth(port, protocol);
+    }
+    return address;
   }
 
   #listen(port: number, protocol: ProtocolDefinition | undefined): Promise<AddressInfo> {
@@ -189,35 +218,48 @@ class TcpGateway implements Gateway, ConnectionHost {
   }
 
   #accept(socket: Socket, protocol: ProtocolDefinition | undefined): void {
-    const remoteAddr = socket.remoteAddress ?? "";
-    if (this.#connections.size >= this.limits.connections) {
-      this.metrics.closed("connection_limit");
+    const connection = this.openConnection(socket, socket.remoteAddress ?? "", protocol);
+    if (!connection) {
       socket.destroy();
       return;
     }
-    if (!this.#addresses.admit(remoteAddr, performance.now())) {
-      this.metrics.closed("address_limit");
-      socket.destroy();
-      return;
-    }
-    this.metrics.opened();
-    const connection = new Connection(this, socket, remoteAddr, protocol);
     (socket as DeviceSocket).vigil = connection;
-    this.#connections.add(connection);
     socket.on("data", onData).on("end", onEnd).on("drain", onDrain).on("close", onClose).on("error", onError);
     connection.updateReading();
   }
 
-  async admit(connection: Connection, protocol: string, wireId: string): Promise<Admission | undefined> {
+  openConnection(
+    socket: ConnectionSocket,
+    remoteAddr: string,
+    protocol: ProtocolDefinition | undefined,
+  ): Connection | undefined {
+    if (this.#connections.size >= this.limits.connections) {
+      this.metrics.closed("connection_limit");
+      return undefined;
+    }
+    if (!this.#addresses.admit(remoteAddr, performance.now())) {
+      this.metrics.closed("address_limit");
+      return undefined;
+    }
+    this.metrics.opened();
+    const connection = new Connection(this, socket, remoteAddr, protocol);
+    this.#connections.add(connection);
+    return connection;
+  }
+
+  async admit(connection: Connection, protocol: string, login: Login): Promise<Admission | undefined> {
     const { db, catalog } = this.#options;
+    const { id: wireId, proof } = login;
     const found = await findWireDevice(db.point, protocol, wireId);
     if (!found) {
       this.#unknown.add(wireId, protocol, connection.remoteAddr);
       return undefined;
     }
     const { id, organization_id: organizationId, uid, name } = found;
+    const authentication = await authenticate(db.point, organizationId, id, proof);
+    if (authentication === "refused") return undefined;
     // The first device of an organization waits for its rules, instead of the packets of all others.
-    await this.#options.rules.upTo(organizationId, 0);
+    await this.#options.rules.atLeast(organizationId, 0);
     const claim = { deviceId: id, organizationId, protocol, remoteAddr: connection.remoteAddr };
     const session = await this.#sessions.claim(claim);
     const nowMs = this.clock.nowMs();
@@ -232,11 +274,12 @@ class TcpGateway implements Gateway, ConnectionHost {
       traits: catalog.findModel(found.device_model_slug) ? catalog.traitsOf(found.device_model_slug) : {},
       locale: found.default_locale.slice(0, 2),
       outstandingSerials,
+      ...(authentication ? { authentication } : {}),
     };
     return { device, hold, modelSlug: found.device_model_slug, outstandingSerials };
   }
 
-  opened(connection: Connection, hold: DeviceHold): boolean {
+  onOpen(connection: Connection, hold: DeviceHold): boolean {
     const { id } = hold.device;
     const other = this.#byDevice.get(id);
     const isNewest = !other?.hold || other.hold.epoch < hold.epoch;
@@ -247,14 +290,14 @@ class TcpGateway implements Gateway, ConnectionHost {
     return isNewest;
   }
 
-  gone(connection: Connection): void {
+  onClose(connection: Connection): void {
     if (!this.#connections.delete(connection)) return;
     this.#addresses.release(connection.remoteAddr);
     const { hold } = connection;
     if (!hold) return;
     if (this.#byDevice.get(hold.device.id) === connection) this.#byDevice.delete(hold.device.id);
     this.#sessions.end(hold.device.id, hold.epoch);
-    for (const lane of this.#downlinks) lane.gone(connection);
+    for (const lane of this.#downlinks) lane.onClose(connection);
   }
 
   /** Stops all reading when too much waits, and takes it up again at the half. */
@@ -269,6 +312,7 @@ class TcpGateway implements Gateway, ConnectionHost {
 
   async close(): Promise<void> {
     for (const server of this.#servers) server.close();
+    this.#udp.stop();
     for (const connection of this.#connections) connection.close("shutdown");
     await this.ingest.drain(this.limits.drainMs);
     clearInterval(this.#sweep);
@@ -277,6 +321,7 @@ class TcpGateway implements Gateway, ConnectionHost {
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
     for (const connection of this.#connections) connection.destroy("shutdown");
+    this.#udp.close();
     const lanes = this.#downlinks.map((lane) => lane.close());
     const ended = await Promise.allSettled([...lanes, this.#unknown.close(), this.#sessions.close()]);
     for (const result of ended) {

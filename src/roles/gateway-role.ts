@@ -5,14 +5,21 @@ import { makeIngest } from "../ingest/ingest.ts";
 import { makeUuidV7Source } from "../lib/ids.ts";
 import { repeat } from "../lib/lifecycle.ts";
 import { metricRanges } from "../resources/catalog/metric-ranges.ts";
+import { DiskFloor } from "./disk-floor.ts";
 import { keepPartitions, tablesOf } from "./partitioned-tables.ts";
 import type { ServiceParts } from "./service-parts.ts";
 
 /** Transactions of packets and logins, and the lanes of commands and messages. */
 const devicePoolSize = 6;
 
-/** Devices: their sockets, and the ingest that stores what they send. Returns where every protocol is spoken. */
-export async function openGatewayRole(parts: ServiceParts): Promise<string> {
+/** Where every protocol is spoken; `off` where nothing listens. */
+export interface GatewayAddresses {
+  gateway: string;
+  udp: string;
+}
+
+/** Devices: their sockets, and the ingest that stores what they send. */
+export async function openGatewayRole(parts: ServiceParts): Promise<GatewayAddresses> {
   const { config, lifecycle, clock, log, metrics, listener, catalog, carrierName, rules } = parts;
   // Logins and packets never wait for connections that searches or background work hold.
   const db = parts.openDatabase({ poolSize: devicePoolSize });
@@ -21,7 +28,8 @@ export async function openGatewayRole(parts: ServiceParts): Promise<string> {
     "partitions",
     repeat("partitions", 3_600_000, log, () => keepPartitions(db, tables, clock, log)),
   );
-  const { steps, downlinks } = deviceServices(config);
+  const floor = await watchDisk(parts);
+  const { steps, downlinks } = deviceServices({ ...config, catalog });
   const ingest = makeIngest({
     db,
     clock,
@@ -29,6 +37,7 @@ export async function openGatewayRole(parts: ServiceParts): Promise<string> {
     metrics,
     rules,
     steps,
+    takesOnlyAlarms: () => floor?.isReached === true,
     newId: makeUuidV7Source(),
     ranges: metricRanges(catalog),
     inFlight: config.ingestInFlight,
@@ -50,6 +59,7 @@ export async function openGatewayRole(parts: ServiceParts): Promise<string> {
     protocols,
     host: config.gatewayHost,
     port: config.gatewayPort,
+    udp: config.gatewayUdp,
     dedicatedPorts: config.gatewayPorts,
     limits: {
       idleTimeoutMs: config.gatewayIdleSeconds * 1000,
@@ -60,5 +70,19 @@ export async function openGatewayRole(parts: ServiceParts): Promise<string> {
   });
   lifecycle.add("gateway", () => gateway.close());
   const { address, family, port } = gateway.address;
-  return `${family === "IPv6" ? `[${address}]` : address}:${port}`;
+  const spoken = `${family === "IPv6" ? `[${address}]` : address}:${port}`;
+  return { gateway: spoken, udp: gateway.isUdpOpen ? spoken : "off" };
+}
+
+/** The disk of an external database is not ours to see. */
+async function watchDisk({ config, log, metrics, lifecycle }: ServiceParts): Promise<DiskFloor | undefined> {
+  if (config.databaseUrl !== undefined || config.diskFloorMb === 0) return undefined;
+  const floorBytes = config.diskFloorMb * 1024 * 1024;
+  const floor = new DiskFloor({ folder: config.dataDir, floorBytes, log, metrics });
+  await floor.check();
+  lifecycle.add(
+    "disk floor",
+    repeat("disk floor", 2000, log, () => floor.check()),
+  );
+  return floor;
 }

@@ -1,4 +1,5 @@
 import type { Config } from "../config.ts";
+import { deleteOldChanges } from "../console/stream/change-store.ts";
 import type { Database } from "../db/database.ts";
 import { pruneDefaults } from "../db/partitions.ts";
 import { deleteOldIdempotencyKeys } from "../http/idempotency.ts";
@@ -6,7 +7,7 @@ import { deleteEndedWindows } from "../http/rate-limit-store.ts";
 import { closeStalledRecordings } from "../ingest/ecg-closing.ts";
 import { deleteOldPoisoned } from "../ingest/poison-store.ts";
 import { deleteOldBatches, sweepSilentDevices } from "../ingest/presence.ts";
-import { deleteOldTransfers } from "../ingest/voice-parts.ts";
+import { deleteOldTransfers } from "../ingest/voice-store.ts";
 import type { Clock } from "../lib/clock.ts";
 import { uuidV7Floor } from "../lib/ids.ts";
 import { repeat } from "../lib/lifecycle.ts";
@@ -28,7 +29,7 @@ import { deleteOldActivationTokens } from "../resources/users/activation-store.t
 import { keepPartitions, tablesOf } from "./partitioned-tables.ts";
 
 const minuteMs = 60_000;
-const mostUnknownDevices = 10_000;
+const maxUnknownDevices = 10_000;
 
 /** What a worker does again and again: sweeps of what is due, and the end of rows that have served. */
 export function startPeriodicWork(
@@ -68,6 +69,7 @@ export function startPeriodicWork(
       await deleteOldIdempotencyKeys(db, clock.now());
       await deleteOldActivationTokens(db, clock.now());
       await deleteEndedSessions(db, clock.now());
+      await deleteOldChanges(db);
       await deleteOldResets(db, clock.now());
       await deleteOldFailures(db, new Date(clock.nowMs() - 60 * minuteMs));
       await deleteEndedWindows(db, new Date(clock.nowMs() - 120 * minuteMs));
@@ -78,7 +80,7 @@ export function startPeriodicWork(
       const dayAgo = new Date(clock.nowMs() - 24 * 60 * minuteMs);
       await deleteHiddenAudio(db, dayAgo);
       await deleteOldTransfers(db, dayAgo, new Date(clock.nowMs() - 42 * 24 * 60 * minuteMs));
-      await forgetUnknownDevices(db, new Date(clock.nowMs() - 30 * 24 * 60 * minuteMs), mostUnknownDevices);
+      await forgetUnknownDevices(db, new Date(clock.nowMs() - 30 * 24 * 60 * minuteMs), maxUnknownDevices);
     }),
   ];
 }

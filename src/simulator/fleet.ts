@@ -22,7 +22,7 @@ export interface FleetMember extends Identity {
   person: Person;
 }
 
-export const largestFleet = 100_000;
+export const maxFleetSize = 100_000;
 
 export const rome: Omit<City, "utcOffsetMinutes"> = { lat: 41.9028, lng: 12.4964, mcc: 222, mnc: 1 };
 export const romeTimezone = "Europe/Rome";

@@ -211,7 +211,17 @@ test("examines the machine and the settings", async () => {
   );
   expect(good.ok).toBe(true);
   expect(good.checks.map(({ name }) => name)).toEqual(
-    expect.arrayContaining(["node", "data_dir", "disk_space", "database", "migrations", "http_port", "clock", "mail"]),
+    expect.arrayContaining([
+      "node",
+      "data_dir",
+      "disk_space",
+      "database",
+      "migrations",
+      "http_port",
+      "gateway_udp_port",
+      "clock",
+      "mail",
+    ]),
   );
 
   const taken = createServer();

@@ -1,4 +1,3 @@
-import { createServer, type Server, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { CommandError, UsageError } from "../../src/cli/command.ts";
 import { parseCommandLine } from "../../src/cli/parse.ts";
@@ -6,6 +5,8 @@ import { simulateCommands } from "../../src/cli/simulate-command.ts";
 import type { Config } from "../../src/config.ts";
 import { makeClock } from "../../src/lib/clock.ts";
 import { makeLogger } from "../../src/lib/logger.ts";
+import { makeFleet, rome } from "../../src/simulator/fleet.ts";
+import { type AcceptingGateway, openAcceptingGateway } from "../support/accepting-gateway.ts";
 import { openTestApi, type TestApi } from "../support/api.ts";
 import { makeIntegration, makeOrganization, type TestOrganization } from "../support/world.ts";
 
@@ -13,33 +14,18 @@ describe("vigil simulate", () => {
   let api: TestApi;
   let organization: TestOrganization;
   let token: string;
-  let gateway: Server;
+  let gateway: AcceptingGateway;
   let port: string;
-  const logins = new Set<string>();
-  const sockets = new Set<Socket>();
 
   beforeAll(async () => {
     api = await openTestApi();
     organization = await makeOrganization(api);
     token = (await makeIntegration(api, organization)).token;
-    gateway = createServer((socket) => {
-      sockets.add(socket);
-      socket.on("error", () => undefined);
-      socket.on("data", (bytes) => {
-        for (const [, code, imei, id, word] of bytes
-          .toString("latin1")
-          .matchAll(/IWAP(\w\w)(\d{15}#)?|\[3G\*(\d+)\*[0-9A-F]{4}\*(LK|AL)/g)) {
-          if (imei !== undefined || word === "LK") logins.add(imei?.slice(0, 15) ?? `${id}`);
-          socket.write(code === undefined ? `[3G*${id}*0002*${word}]` : `IWBP${code}#`);
-        }
-      });
-    });
-    await new Promise<void>((resolve) => gateway.listen(0, "127.0.0.1", resolve));
-    port = String((gateway.address() as { port: number }).port);
+    gateway = await openAcceptingGateway();
+    port = String(gateway.port);
   });
   afterAll(async () => {
-    for (const socket of sockets) socket.destroy();
-    await new Promise((resolve) => gateway.close(resolve));
+    await gateway.close();
     await api.close();
   });
 
@@ -76,17 +62,19 @@ describe("vigil simulate", () => {
       terminal_id: string | null;
     }[];
     expect(devices.map(({ name }) => name).sort()).toEqual([1, 2, 3, 4, 5, 6].map((number) => `Simulated ${number}`));
-    expect(new Set(devices.map((device) => device.device_model_slug))).toEqual(new Set(["iw-h10", "watch-generic"]));
-    expect(logins).toEqual(new Set(devices.map(({ uid, terminal_id }) => terminal_id ?? uid)));
+    expect(new Set(devices.map((device) => device.device_model_slug))).toEqual(
+      new Set(makeFleet(77, 6, "mixed", { ...rome, utcOffsetMinutes: 0 }).map(({ modelSlug }) => modelSlug)),
+    );
+    expect(gateway.logins).toEqual(new Set(devices.map(({ uid, terminal_id }) => terminal_id ?? uid)));
 
     const again = await run(...words, "--org", organization.slug, "--duration", "1", "--json");
     expect(again.document).toMatchObject({ devices: 6, connected: 6 });
   });
 
   it("ends at a signal, with a summary", async () => {
-    const [listeners, known] = [process.listenerCount("SIGINT"), logins.size];
+    const [listeners, known] = [process.listenerCount("SIGINT"), gateway.logins.size];
     const ended = run("--devices", "2", "--port", port, "--seed", "78");
-    await vi.waitFor(() => expect(logins.size).toBe(known + 2), { timeout: 10_000 });
+    await vi.waitFor(() => expect(gateway.logins.size).toBe(known + 2), { timeout: 10_000 });
     process.emit("SIGINT");
     expect(await ended).toMatchObject({ code: 0, document: { devices: 2, connections: 2 } });
     expect(process.listenerCount("SIGINT")).toBe(listeners);

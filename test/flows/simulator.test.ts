@@ -134,7 +134,7 @@ describe("a simulated IW watch", () => {
 
   it("waits for the answer before the next report, and repeats the same bytes", async () => {
     const { gateway, simulation } = await open("iw", iwAnswer, {
-      timings: { answerTimeoutMs: 300, mostAttempts: 100 },
+      timings: { answerTimeoutMs: 300, maxAttempts: 100 },
     });
     await until(() => expect(gateway.texts("IWAP01").length).toBeGreaterThan(0));
     gateway.answer = () => undefined;
@@ -371,8 +371,9 @@ describe("a simulated watch", () => {
 
 describe("a fleet", () => {
   it("connects by the hundreds with one timer", async () => {
-    const fleet = makeFleet(12, 300, "mixed", { ...rome, utcOffsetMinutes: 60 });
-    const { simulation } = await open("mixed", (text) => iwOrWatch(text), { fleet, intervalMs: 1000 });
+    const city = { ...rome, utcOffsetMinutes: 60 };
+    const fleet = [...makeFleet(12, 150, "iw", city), ...makeFleet(13, 150, "watch", city)];
+    const { simulation } = await open("iw", (text) => iwOrWatch(text), { fleet, intervalMs: 1000 });
     await until(() => expect(simulation.tally.online).toBe(300));
     await until(() => expect(simulation.tally.sent).toBeGreaterThan(900));
     expect(simulation.tally.errors).toBe(0);

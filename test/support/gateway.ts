@@ -34,6 +34,7 @@ export interface GatewayWorld {
 export interface GatewayWorldOptions {
   limits?: Partial<GatewayLimits>;
   protocols?: readonly ProtocolDefinition[];
+  udp?: boolean;
   dedicatedPorts?: GatewayOptions["dedicatedPorts"];
   ingest?: Partial<IngestOptions>;
   /** A database of its own, for a gateway that loses it. */
@@ -86,7 +87,8 @@ export async function openGatewayWorld(clock: Clock = makeClock()): Promise<Gate
       const rules = new RuleBook({ db: own, listener, log, metrics });
       const catalog = options.catalog ?? loadCatalog();
       const parts = { db: own, clock: options.clock ?? clock, log, metrics, rules };
-      const services = { commandAckTimeoutSeconds: 60, commandTtlSeconds: 86_400, ...options.services };
+      const defaults = { commandAckTimeoutSeconds: 60, commandTtlSeconds: 86_400, deviceMediaMbPerDay: 20, catalog };
+      const services = { ...defaults, ...options.services };
       const { steps, downlinks } = deviceServices(services);
       const ingest = makeIngest({
         ...parts,
@@ -106,6 +108,7 @@ export async function openGatewayWorld(clock: Clock = makeClock()): Promise<Gate
         protocols: options.protocols ?? [testProtocol()],
         host: "127.0.0.1",
         port: 0,
+        udp: options.udp ?? true,
         dedicatedPorts: options.dedicatedPorts ?? [],
         downlinks,
         ingest,
@@ -126,6 +129,7 @@ export async function openGatewayWorld(clock: Clock = makeClock()): Promise<Gate
       return {
         address: gateway.address,
         ports: gateway.ports,
+        isUdpOpen: gateway.isUdpOpen,
         close,
         metrics,
         rules,

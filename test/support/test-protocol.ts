@@ -3,6 +3,8 @@ import { NoTraits } from "../../src/codecs/no-traits.ts";
 import {
   type FrameContent,
   type ProtocolDefinition,
+  type Session,
+  type Transport,
   UnsupportedDownlink,
 } from "../../src/codecs/protocol-definition.ts";
 import { sixDigitSerial } from "../../src/codecs/serials.ts";
@@ -11,12 +13,13 @@ import type { TrackerMessage } from "../../src/codecs/tracker-message.ts";
 
 /**
  * The smallest protocol that can say everything: `{"login":"4901…"}\n`, then `{"n":1,"messages":[…]}\n`; answered with `ok n\n`.
- * It speaks for the watches of the catalog, so that devices of real models can be used.
+ * A frame with `id` names its device and needs no login before it. It speaks for the watches of the catalog, so that devices of
+ * real models can be used.
  */
-export function testProtocol(slug = "iw"): ProtocolDefinition {
+export function testProtocol(slug = "iw", transports: readonly Transport[] = ["tcp"]): ProtocolDefinition {
   return {
     slug,
-    transports: ["tcp"],
+    transports,
     traits: NoTraits,
     maxFrameBytes: 8192,
     terminalIds: imeiOnly,
@@ -37,15 +40,20 @@ export function testProtocol(slug = "iw"): ProtocolDefinition {
   };
 }
 
-function readFrame(raw: Buffer): FrameContent {
+function readFrame(raw: Buffer, { device }: Session): FrameContent {
   try {
     const said = JSON.parse(raw.toString()) as {
+      id?: string;
       login?: string;
       n?: number;
       loud?: number;
       messages?: TrackerMessage[];
     };
     if (said.login !== undefined) return { messages: [{ kind: "login", id: said.login }], replies: [] };
+    if (said.id !== undefined && !device) {
+      return { messages: [{ kind: "login", id: said.id }], replies: [], isReadAgain: true };
+    }
+    if (said.id !== undefined && said.id !== device?.id) throw new MalformedFrame("another device");
     return {
       messages: said.messages ?? [{ kind: "heartbeat" }],
       replies: [Buffer.from(`ok ${said.n}${"!".repeat(said.loud ?? 0)}\n`)],

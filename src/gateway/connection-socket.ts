@@ -1,0 +1,14 @@
+/** What a connection needs of its socket: a TCP socket has it, and a UDP peer plays it. */
+export interface ConnectionSocket {
+  /** Each chunk is a datagram: none of them completes another. */
+  readonly isDatagram?: true;
+  /** Bytes that the operating system has not taken yet. */
+  readonly writableLength: number;
+  readonly writableNeedDrain: boolean;
+  write(bytes: Buffer, onWritten?: (error?: Error | null) => void): unknown;
+  pause(): unknown;
+  resume(): unknown;
+  /** Closes when everything is written. */
+  destroySoon(): void;
+  destroy(): unknown;
+}
