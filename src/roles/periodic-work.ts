@@ -1,3 +1,4 @@
+import { deleteOldChanges } from "../console/stream/change-store.ts";
 import { pruneDefaults } from "../db/partitions.ts";
 import { deleteOldIdempotencyKeys } from "../http/idempotency.ts";
 import { deleteEndedWindows } from "../http/rate-limit-store.ts";
@@ -63,6 +64,7 @@ export function startPeriodicWork(parts: ServiceParts, outcomes: OutcomeMetrics)
       await deleteOldIdempotencyKeys(db, clock.now());
       await deleteOldActivationTokens(db, clock.now());
       await deleteEndedSessions(db, clock.now());
+      await deleteOldChanges(db);
       await deleteOldResets(db, clock.now());
       await deleteOldFailures(db, new Date(clock.nowMs() - 60 * minuteMs));
       await deleteEndedWindows(db, new Date(clock.nowMs() - 120 * minuteMs));
