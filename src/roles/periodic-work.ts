@@ -18,7 +18,7 @@ import type { OutcomeMetrics } from "../outbox/outcome-metrics.ts";
 import { makeCommandSweep } from "../resources/commands/command-sweep.ts";
 import { resendTimezones } from "../resources/commands/timezone-resend.ts";
 import { removeDeadNodes } from "../resources/devices/device-sessions.ts";
-import { forgetUnknownDevices } from "../resources/devices/unknown-device-store.ts";
+import { forgetThrottledNetworks, forgetUnknownDevices } from "../resources/devices/unknown-device-store.ts";
 import { expireInvitations } from "../resources/invitations/invitation-expiry.ts";
 import { deleteHiddenAudio, expireMessages } from "../resources/messages/message-delivery.ts";
 import { deleteOldActivationTokens } from "../resources/users/activation-store.ts";
@@ -75,6 +75,7 @@ export function startPeriodicWork(parts: ServiceParts, outcomes: OutcomeMetrics)
       await deleteHiddenAudio(db, dayAgo);
       await deleteOldTransfers(db, dayAgo, new Date(clock.nowMs() - 42 * 24 * 60 * minuteMs));
       await forgetUnknownDevices(db, new Date(clock.nowMs() - 30 * 24 * 60 * minuteMs), maxUnknownDevices);
+      await forgetThrottledNetworks(db, clock.now());
       if (!(await retention.isClockRight(db))) return;
       await deleteOldDeadLetters(db, uuidV7Floor(clock.nowMs() - (config.retentionDays + 1) * 24 * 60 * minuteMs));
       await deleteOldPoisoned(db, new Date(clock.nowMs() - 90 * 24 * 60 * minuteMs));

@@ -19,10 +19,13 @@ export interface OrganizationSettings {
   perHour: number;
   /** Absent: everything is kept. */
   retention?: Retention;
+  /** Networks in CIDR form that devices may log in from; none: all. */
+  gatewayNetworks?: readonly string[];
 }
 
 export interface Organization extends OrganizationSettings {
   id: string;
+  gatewayNetworks: readonly string[];
   createdAt: Date;
   updatedAt: Date;
 }
@@ -38,7 +41,8 @@ export class SlugTaken extends Error {
 }
 
 const columns = sql`id, slug, name, timezone, default_locale as "defaultLocale", features, per_minute as "perMinute",
-  per_hour as "perHour", retention, created_at as "createdAt", updated_at as "updatedAt"`;
+  per_hour as "perHour", retention, gateway_networks as "gatewayNetworks", created_at as "createdAt",
+  updated_at as "updatedAt"`;
 
 const auditView = (organization: Organization): Record<string, unknown> => ({
   name: organization.name,
@@ -49,6 +53,7 @@ const auditView = (organization: Organization): Record<string, unknown> => ({
   per_minute: organization.perMinute,
   per_hour: organization.perHour,
   retention: organization.retention ?? {},
+  gateway_networks: organization.gatewayNetworks,
 });
 
 export const listOrganizations = (db: Db): Promise<Organization[]> =>
@@ -83,6 +88,7 @@ const columnsFor = (settings: OrganizationSettings) => ({
   per_minute: settings.perMinute,
   per_hour: settings.perHour,
   retention: settings.retention ?? {},
+  gateway_networks: settings.gatewayNetworks ?? [],
 });
 
 /** The new organization gets the id that the actor acts in: its first audit entry is its own. */
