@@ -21,7 +21,7 @@ export function openWorkerRole(parts: ServiceParts): void {
     const speech = startSpeechWorker({ db, clock, log, listener, catalog, voice, outcomes });
     lifecycle.add("speech worker", () => speech.close());
   }
-  for (const stop of startPeriodicWork(db, clock, log, config, catalog, outcomes)) lifecycle.add("periodic work", stop);
+  for (const stop of startPeriodicWork(parts, outcomes)) lifecycle.add("periodic work", stop);
   lifecycle.add("open work", observeDeviceWork(db, metrics, log, 15_000));
   const timers = startRuleWorker({ ...shared, rules });
   lifecycle.add("rule timers", () => timers.close());
