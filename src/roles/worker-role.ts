@@ -23,7 +23,7 @@ export function openWorkerRole(parts: ServiceParts): void {
     const speech = startSpeechWorker({ db, clock, log, listener, catalog, voice, outcomes });
     lifecycle.add("speech worker", () => speech.close());
   }
-  for (const stop of startPeriodicWork(db, clock, log, config, catalog, outcomes)) lifecycle.add("periodic work", stop);
+  for (const stop of startPeriodicWork(parts, outcomes)) lifecycle.add("periodic work", stop);
   lifecycle.add("open work", observeDeviceWork(db, metrics, log, 15_000));
   const alarmMails = repeat("alarm mails", 1000, log, async () => {
     await queueAlarmMails(db, clock, parts.baseUrl);
