@@ -5,12 +5,15 @@ import { makeH02Device } from "./h02-device.ts";
 import { makeIwDevice } from "./iw-device.ts";
 import { makeWatchDevice } from "./watch-device.ts";
 
+/** Sockets that virtual devices have. HTTP is spoken over TCP. */
+export type FleetTransport = "tcp" | "udp";
+
 /** The device's side by model. Fleets are made of the first model; models that are not named speak like it. */
 export type VirtualModels = readonly [VirtualModel, ...VirtualModel[]];
 
 export interface VirtualModel {
   modelSlug: string;
-  make(): DeviceProtocol;
+  make(transport: FleetTransport): DeviceProtocol;
 }
 
 /** Every protocol that the service speaks; null: it has no virtual device. */
