@@ -23,7 +23,7 @@ export type AudioResult =
 /** Encoders add some hundredths of a second of padding, which is cut; a recording that is longer than that is refused. */
 const paddingSeconds = 0.1;
 /** What a device sent may be longer than what it is sent. */
-const longestWavSeconds = 700;
+const maxWavSeconds = 700;
 
 export function makeAudioJobs(): (job: AudioJob) => Promise<AudioResult> {
   let encode: ReturnType<typeof makeAmrEncoder> | undefined;
@@ -51,7 +51,7 @@ export function makeAudioJobs(): (job: AudioJob) => Promise<AudioResult> {
         return kept ?? toAmr(sound, job.bitRate, job.maxSeconds);
       }
       case "to_wav":
-        return { kind: "wav", wav: writeWav(await decodeAmr(Buffer.from(job.amr), longestWavSeconds)) };
+        return { kind: "wav", wav: writeWav(await decodeAmr(Buffer.from(job.amr), maxWavSeconds)) };
       case "speak":
         speak ??= await loadEspeak();
         return toAmr(speak(job.text, job.language, job.maxSeconds), job.bitRate, job.maxSeconds);
@@ -81,7 +81,7 @@ const amrResult = (amr: Buffer): AudioResult => ({
 /** A file that is already what the device plays goes to it as it is, but for the padding of its encoder. */
 function keepAmr(file: Buffer, bitRate: number, maxSeconds: number): AudioResult | undefined {
   const frames = readAmrFrames(file);
-  if (!frames?.isWhole || frames.isWideband || frames.count === 0 || frames.highestMode > modeOf(bitRate)) {
+  if (!frames?.isWhole || frames.isWideband || frames.count === 0 || frames.maxMode > modeOf(bitRate)) {
     return undefined;
   }
   if (frames.count * amrFrameMs > (maxSeconds + paddingSeconds) * 1000) return { kind: "too_long" };

@@ -30,7 +30,7 @@ const decoders: Readonly<Record<string, () => Promise<DecoderModule>>> = {
 const containers = new Set(["m4a", "m4b", "mp4", "webm"]);
 
 const chunkBytes = 32_768;
-const [lowestRate, highestRate] = [4000, 384_000];
+const [minSampleRate, maxSampleRate] = [4000, 384_000];
 
 /** Sound that is collected part by part, up to a limit. */
 class Collector {
@@ -45,7 +45,8 @@ class Collector {
 
   add(channels: readonly Float32Array[], rate: number): void {
     if (!channels[0]?.length) return;
-    if (!(rate >= lowestRate && rate <= highestRate) || (this.#rate !== 0 && rate !== this.#rate)) throw new NotAudio();
+    if (!(rate >= minSampleRate && rate <= maxSampleRate) || (this.#rate !== 0 && rate !== this.#rate))
+      throw new NotAudio();
     this.#rate = rate;
     // A copy: decoders hand out views of memory that they use again.
     const mono = Float32Array.from(toMono(channels), (value) => (Number.isFinite(value) ? value : 0));

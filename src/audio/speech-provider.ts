@@ -15,7 +15,7 @@ export interface SpeechRequest {
 }
 
 const timeoutMs = 20_000;
-const mostBytes = 10 * 1_048_576;
+const maxBytes = 10 * 1_048_576;
 
 /** `{language}` and `{voice}` in the arguments are filled in; the text goes to the program's input, its output is audio. */
 export async function speakByCommand(
@@ -30,7 +30,7 @@ export async function speakByCommand(
   let size = 0;
   child.stdout.on("data", (chunk: Buffer) => {
     size += chunk.length;
-    if (size > mostBytes) child.kill("SIGKILL");
+    if (size > maxBytes) child.kill("SIGKILL");
     else chunks.push(chunk);
   });
   // A program that does not read its input says why by its exit code.
@@ -64,7 +64,7 @@ export async function speakByHttp(url: string, { text, language, voice }: Speech
   let size = 0;
   for await (const chunk of response.body) {
     size += chunk.length;
-    if (size > mostBytes) throw new Error("the speech service answered too much");
+    if (size > maxBytes) throw new Error("the speech service answered too much");
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -5,7 +5,7 @@ import type { AudioJob, AudioResult } from "./audio-jobs.ts";
 export interface WorkerPoolOptions {
   threads?: number;
   /** Jobs that may wait; one more is refused. */
-  mostWaiting?: number;
+  maxWaiting?: number;
   /** A thread that takes longer is ended, and its job with it. */
   timeoutMs?: number;
 }
@@ -27,13 +27,13 @@ export class WorkerPool {
   readonly #waiting: Task[] = [];
   readonly #threads = new Set<Thread>();
   readonly #most: number;
-  readonly #mostWaiting: number;
+  readonly #maxWaiting: number;
   readonly #timeoutMs: number;
   #isClosed = false;
 
-  constructor({ threads = 1, mostWaiting = 16, timeoutMs = 20_000 }: WorkerPoolOptions = {}) {
+  constructor({ threads = 1, maxWaiting = 16, timeoutMs = 20_000 }: WorkerPoolOptions = {}) {
     this.#most = threads;
-    this.#mostWaiting = mostWaiting;
+    this.#maxWaiting = maxWaiting;
     this.#timeoutMs = timeoutMs;
   }
 
@@ -42,7 +42,7 @@ export class WorkerPool {
   }
 
   run(job: AudioJob): Promise<AudioResult> {
-    if (this.#isClosed || this.#waiting.length >= this.#mostWaiting) return Promise.reject(serviceUnavailable());
+    if (this.#isClosed || this.#waiting.length >= this.#maxWaiting) return Promise.reject(serviceUnavailable());
     return new Promise((resolve, reject) => {
       this.#waiting.push({ job, resolve, reject });
       this.#dispatch();

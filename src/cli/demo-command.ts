@@ -11,8 +11,8 @@ import { registerFleet, romeAt } from "./fleet-registration.ts";
 import { positiveInteger } from "./option-values.ts";
 import { untilSignal } from "./start-command.ts";
 
-const mostDevices = 1000;
-const usualDevices = 12;
+const maxDevices = 1000;
+const defaultDevices = 12;
 /** Always the same people, so that the demo finds its devices again. */
 const seed = 2026;
 const intervalMs = 10_000;
@@ -39,9 +39,8 @@ interface Ready {
 }
 
 function deviceCount({ args }: CommandContext): number {
-  const count = positiveInteger(args, "devices", usualDevices) ?? usualDevices;
-  if (count > mostDevices)
-    throw new UsageError(`--devices must be at most ${mostDevices}, "vigil simulate" takes more`);
+  const count = positiveInteger(args, "devices", defaultDevices) ?? defaultDevices;
+  if (count > maxDevices) throw new UsageError(`--devices must be at most ${maxDevices}, "vigil simulate" takes more`);
   return count;
 }
 
@@ -58,7 +57,7 @@ const demo: Command = {
   summary: "Run the service with a demo organization and a simulated fleet",
   positionals: [],
   options: [
-    { name: "devices", value: "N", summary: `simulated watches, up to ${mostDevices}`, default: String(usualDevices) },
+    { name: "devices", value: "N", summary: `simulated watches, up to ${maxDevices}`, default: String(defaultDevices) },
     { name: "port", value: "N", summary: "port of the HTTP API (VIGIL_PORT)", default: "8080" },
     { name: "gateway-port", value: "N", summary: "port of the device gateway (VIGIL_GATEWAY_PORT)", default: "7700" },
     { name: "ops-port", value: "N", summary: "loopback port of health and metrics (VIGIL_OPS_PORT)", default: "9090" },

@@ -91,7 +91,7 @@ const setCapability: Command = {
 };
 
 /** The table keeps about as many. */
-const mostUnknown = 10_000;
+const maxUnknownDevices = 10_000;
 
 const unknown: Command = {
   path: ["device", "unknown"],
@@ -101,7 +101,7 @@ const unknown: Command = {
   examples: ["vigil device unknown", "vigil device unknown --json"],
   next: ["POST /api/v1/devices/ registers a device; it is accepted at its next connection."],
   run: async (context) => {
-    const devices = await withDatabase(context, (db) => listUnknownDevices(db, mostUnknown));
+    const devices = await withDatabase(context, (db) => listUnknownDevices(db, maxUnknownDevices));
     const rows = devices.map((one) => [
       one.imei,
       one.protocol,

@@ -13,7 +13,7 @@ export interface Check {
   detail: string;
 }
 
-const leastFreeBytes = 1024 ** 3;
+const minFreeBytes = 1024 ** 3;
 const gib = (bytes: number): string => `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
 
 export function checkNode(version: string): Check {
@@ -45,7 +45,7 @@ export async function checkDataDir({ dataDir }: Config): Promise<Check> {
 export async function checkDiskSpace({ dataDir }: Config): Promise<Check> {
   const { bavail, bsize } = await statfs(existingFolder(dataDir));
   const freeBytes = bavail * bsize;
-  const ok = freeBytes >= leastFreeBytes;
+  const ok = freeBytes >= minFreeBytes;
   const detail = ok ? `${gib(freeBytes)} free` : `only ${gib(freeBytes)} free: make room or choose another --data-dir`;
   return { name: "disk_space", ok, detail };
 }
@@ -105,7 +105,7 @@ export async function checkPorts(config: Config): Promise<Check[]> {
 
 /** A time before this program was written is a machine whose clock was never set. */
 const earliestSaneTime = Date.UTC(2026, 0, 1);
-const largestSkewMs = 5000;
+const maxSkewMs = 5000;
 
 /** `databaseNowMs` is undefined when the database could not be asked. */
 export function checkClock(config: Config, nowMs: number, databaseNowMs: number | undefined): Check {
@@ -113,7 +113,7 @@ export function checkClock(config: Config, nowMs: number, databaseNowMs: number 
   const time = new Date(nowMs).toISOString();
   if (nowMs < earliestSaneTime) return { name, ok: false, detail: `${time} is in the past: set the clock (NTP)` };
   const skewMs = databaseNowMs === undefined ? 0 : Math.abs(databaseNowMs - nowMs);
-  if (skewMs > largestSkewMs) {
+  if (skewMs > maxSkewMs) {
     return { name, ok: false, detail: `${Math.round(skewMs / 1000)} s apart from the database: set both clocks (NTP)` };
   }
   const moved = config.clockOffsetSeconds;

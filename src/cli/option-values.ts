@@ -3,7 +3,7 @@ import { type Arguments, UsageError } from "./command.ts";
 import { suggestion } from "./suggest.ts";
 
 /** Values of options, checked once here. What does not fit is a usage error that names the option. */
-const largestCount = 2_147_483_647;
+const maxCount = 2_147_483_647;
 
 /** A list separated by commas, without doubles. An empty text is an empty list. */
 export const commaList = (text: string): string[] => [...new Set(text.split(",").flatMap((part) => part.trim() || []))];
@@ -26,17 +26,17 @@ export function positiveInteger(args: Arguments, option: string, whenEmpty: numb
   if (text === undefined) return undefined;
   if (text === "") return whenEmpty;
   const value = Number(text);
-  if (!/^\d+$/.test(text) || value < 1 || value > largestCount) {
-    throw new UsageError(`--${option} must be a whole number from 1 to ${largestCount}, not "${text}"`);
+  if (!/^\d+$/.test(text) || value < 1 || value > maxCount) {
+    throw new UsageError(`--${option} must be a whole number from 1 to ${maxCount}, not "${text}"`);
   }
   return value;
 }
 
-export function nonEmptyText(args: Arguments, option: string, longest: number): string | undefined {
+export function nonEmptyText(args: Arguments, option: string, maxLength: number): string | undefined {
   const text = args.value(option)?.trim();
   if (text === "") throw new UsageError(`--${option} must not be empty`);
-  if (text !== undefined && text.length > longest) {
-    throw new UsageError(`--${option} must not be longer than ${longest} characters`);
+  if (text !== undefined && text.length > maxLength) {
+    throw new UsageError(`--${option} must not be longer than ${maxLength} characters`);
   }
   return text;
 }

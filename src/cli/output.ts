@@ -1,8 +1,8 @@
 import type { CommandContext } from "./command.ts";
 
 /** Rows with their cells padded so that columns line up, at least as wide as `least`; the last column is not padded. */
-export function columns(rows: readonly (readonly string[])[], least: readonly number[] = []): string[] {
-  const widths: number[] = [...least];
+export function columns(rows: readonly (readonly string[])[], minWidths: readonly number[] = []): string[] {
+  const widths: number[] = [...minWidths];
   for (const row of rows) {
     for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, cell.length);
   }

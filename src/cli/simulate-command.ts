@@ -1,15 +1,15 @@
 import { connect } from "node:net";
+import type { FleetTransport } from "../simulator/device-protocol.ts";
 import {
   defaultProtocol,
   type FleetProtocol,
   fleetProtocols,
   fleetProtocolsOver,
-  largestFleet,
   makeFleet,
+  maxFleetSize,
 } from "../simulator/fleet.ts";
 import { makeProgressLine, type Summary, summarize } from "../simulator/progress.ts";
 import { type Simulation, startSimulation } from "../simulator/simulation.ts";
-import type { FleetTransport } from "../simulator/virtual-protocols.ts";
 import { type Arguments, type Command, type CommandContext, CommandError, UsageError } from "./command.ts";
 import { withDatabase } from "./command-database.ts";
 import { reasonOf } from "./failures.ts";
@@ -61,7 +61,7 @@ function readSettings({ args, config }: CommandContext): Settings {
     throw new UsageError(`--protocol ${protocol} is not spoken over ${transport}; one of ${spoken.join(", ")} is`);
   }
   return {
-    devices: wholeNumber(args, "devices", 1, largestFleet, 1),
+    devices: wholeNumber(args, "devices", 1, maxFleetSize, 1),
     protocol,
     transport,
     intervalMs: number(args, "interval", 1, 86_400, 60) * 1000,
@@ -139,7 +139,7 @@ const simulate: Command = {
   summary: "Let virtual watches live and report over real connections",
   positionals: [],
   options: [
-    { name: "devices", value: "N", required: true, summary: `how many, up to ${largestFleet}` },
+    { name: "devices", value: "N", required: true, summary: `how many, up to ${maxFleetSize}` },
     { name: "protocol", value: "P", summary: `one of ${fleetProtocols.join(", ")}`, default: defaultProtocol },
     { name: "transport", value: "T", summary: `one of ${transports.join(", ")}`, default: "tcp" },
     { name: "interval", value: "S", summary: "seconds between location reports", default: "60" },

@@ -1,5 +1,5 @@
 import { normalizeEmail } from "../lib/email.ts";
-import { hashPassword, isAcceptablePassword, longestPassword, shortestPassword } from "../oauth/passwords.ts";
+import { hashPassword, isAcceptablePassword, maxPasswordLength, minPasswordLength } from "../oauth/passwords.ts";
 import { memberRoles } from "../oauth/roles.ts";
 import { addMember } from "../resources/users/member-store.ts";
 import { type Command, type CommandContext, CommandError, UsageError } from "./command.ts";
@@ -12,11 +12,11 @@ import { record } from "./output.ts";
 async function passwordFromStdin({ args, io, note }: CommandContext): Promise<string | null> {
   if (!args.has("password-stdin")) return null;
   const password = (await io.readStdin()).replace(/\r?\n$/, "");
-  if (password === "" || password.length > longestPassword) {
-    throw new CommandError(`the password on stdin must have 1 to ${longestPassword} characters: choose another`);
+  if (password === "" || password.length > maxPasswordLength) {
+    throw new CommandError(`the password on stdin must have 1 to ${maxPasswordLength} characters: choose another`);
   }
   if (!isAcceptablePassword(password)) {
-    note(`The password is short: people themselves must choose at least ${shortestPassword} characters.`);
+    note(`The password is short: people themselves must choose at least ${minPasswordLength} characters.`);
   }
   return hashPassword(password);
 }

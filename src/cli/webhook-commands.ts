@@ -58,10 +58,10 @@ const noDeadLetter = (integrationId: string, id: string): CommandError =>
     `there is no dead letter ${id}: "vigil webhooks deadletter list --integration ${integrationId}" shows what there is`,
   );
 
-const longestType = Math.max(...allWebhookEventTypes.map((type) => type.length));
+const typeColumnWidth = Math.max(...allWebhookEventTypes.map((type) => type.length));
 const deadLetterTable: PageTable<DeadLetter> = {
   titles: ["id", "type", "device_uid", "occurred_at", "attempts", "parked_at", "last_error"],
-  widths: [36, longestType, 15, 24, 8, 24],
+  widths: [36, typeColumnWidth, 15, 24, 8, 24],
   cells: (one) => [
     one.id,
     one.type,

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { NoTraits } from "./no-traits.ts";
-import { sixDigitSerial, sixteenBitSerial } from "./serials.ts";
-import { imeiOnly, last12Digits } from "./terminal-ids.ts";
+import { sixDigitSerial } from "./serials.ts";
+import { imeiOnly } from "./terminal-ids.ts";
 
 /**
  * Protocols of the catalog that no codec speaks yet. Their devices can be registered, so the rules that registering needs stand
@@ -9,22 +9,11 @@ import { imeiOnly, last12Digits } from "./terminal-ids.ts";
  */
 const exact = { additionalProperties: false };
 
-const Jt808Traits = Type.Object(
-  {
-    text_encoding: Type.Literal("gbk"),
-    /** The standard's clock is GMT+8, whatever the country. */
-    clock_offset_minutes: Type.Integer({ minimum: -720, maximum: 840 }),
-  },
-  exact,
-);
-
 const Gl200Traits = Type.Object({ command_password: Type.String({ maxLength: 20 }) }, exact);
 
 const plain = { traits: NoTraits, terminalIds: imeiOnly, serialOf: sixDigitSerial, modeSeconds: {} };
 
 export const announcedProtocols = [
-  { ...plain, slug: "jt808", traits: Jt808Traits, terminalIds: last12Digits, serialOf: sixteenBitSerial },
-  { ...plain, slug: "teltonika" },
   { ...plain, slug: "minifinder2" },
   { ...plain, slug: "gl200", traits: Gl200Traits },
   { ...plain, slug: "osmand" },

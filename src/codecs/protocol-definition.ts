@@ -73,6 +73,17 @@ export interface FrameContent {
   replies: Buffer[];
   /** The frame names its device beside what it says: it is read again once the login is accepted. */
   isReadAgain?: boolean;
+  /**
+   * The reports of the frame, where it may hold several or where devices send the same report in different frames. Each is
+   * stored, and recognized when it is sent again, by itself. `messages` holds those of all reports.
+   */
+  reports?: readonly FrameReport[];
+}
+
+export interface FrameReport {
+  messages: TrackerMessage[];
+  /** The bytes of the report: the same ones from the same device are the same report. */
+  raw: Buffer;
 }
 
 export interface AwaitedAnswer {
@@ -106,6 +117,8 @@ export interface SessionDevice<Traits = Readonly<Record<string, unknown>>> {
   traits: Partial<Traits>;
   /** The organization's language, two letters. */
   locale: string;
+  /** The code that the device is told when it registers; absent in protocols without one. */
+  authentication?: { code: string; isStored: boolean };
   /** Serials of commands that wait for an answer; a frame that begins with one of them is an answer. */
   outstandingSerials: ReadonlySet<string>;
 }

@@ -2,7 +2,9 @@ import { announcedProtocols } from "./announced-protocols.ts";
 import { gt06 } from "./gt06/protocol.ts";
 import { h02 } from "./h02/protocol.ts";
 import { iw } from "./iw/protocol.ts";
+import { jt808 } from "./jt808/protocol.ts";
 import type { ProtocolDefinition, ProtocolRules } from "./protocol-definition.ts";
+import { teltonika } from "./teltonika/protocol.ts";
 import { watch } from "./watch/protocol.ts";
 
 /** All protocols that the service speaks. Adding one means its folder, its catalog data, its virtual device and a line here. */
@@ -12,6 +14,8 @@ export const protocols = [
   watch,
   gt06,
   h02,
+  jt808,
+  teltonika,
 ] as const satisfies readonly ProtocolDefinition[];
 
 type Spoken = (typeof protocols)[number];

@@ -1,5 +1,5 @@
 import { MalformedFrame } from "./malformed-frame.ts";
-import type { FrameContent, ProtocolDefinition, Session } from "./protocol-definition.ts";
+import type { FrameContent, FrameReport, ProtocolDefinition, Session } from "./protocol-definition.ts";
 import type { TrackerMessage } from "./tracker-message.ts";
 
 export interface Decoded {
@@ -15,6 +15,8 @@ export interface DecodedFrame {
   replies: Buffer[];
   /** The frame as it came; identifies a resent packet, and is kept when the frame cannot be stored. */
   raw: Buffer;
+  /** As in FrameContent. */
+  reports?: readonly FrameReport[];
 }
 
 /** A malformed frame, or bytes between frames that belong to none. */
@@ -99,7 +101,8 @@ export class StreamDecoder {
           decoded.trailing.malformed++;
           if (content.resumeAt !== undefined) at = Math.max(before + 1, start + content.resumeAt);
         } else {
-          decoded.frames.push({ messages: content.messages, replies: content.replies, raw });
+          const { messages, replies, reports } = content;
+          decoded.frames.push(reports ? { messages, replies, raw, reports } : { messages, replies, raw });
           decoded.trailing.malformed = 0;
           goodUntil = end;
           if (content.messages.at(-1)?.kind === "login") {

@@ -6,6 +6,7 @@ import type { MetricKey } from "./metric-keys.ts";
  */
 export type TrackerMessage =
   | Login
+  | Authentication
   | Heartbeat
   | Fix
   | Vitals
@@ -27,6 +28,17 @@ export interface Login {
   kind: "login";
   /** As sent: an IMEI, or the shorter terminal id of protocols that do not send it. */
   id: string;
+  /** How the device proves itself; absent where the protocol has no way to. */
+  proof?: LoginProof;
+}
+
+/** A device that was once told a code must know it, or ask for it again. */
+export type LoginProof = { kind: "code"; code: string } | { kind: "registers" } | { kind: "none" };
+
+/** The code that the device proves itself with from now on. Stored before it is told; null: the device gives it up. */
+export interface Authentication {
+  kind: "authentication";
+  code: string | null;
 }
 
 /** Nothing but a sign of life. */

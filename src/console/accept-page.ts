@@ -1,5 +1,5 @@
 import { escapeHtml } from "../lib/html.ts";
-import { shortestPassword } from "../oauth/passwords.ts";
+import { minPasswordLength } from "../oauth/passwords.ts";
 import type { Locale } from "../resources/organizations/organization-settings.ts";
 import { type AcceptTexts, acceptTexts } from "./accept-texts.ts";
 import { htmlPage } from "./page.ts";
@@ -44,9 +44,9 @@ export function acceptPage(locale: Locale, view: AcceptView): string {
 function form(texts: AcceptTexts, invitation: OpenInvitation): string {
   const { hasPassword, isMember } = invitation;
   const intro = texts[invitation.kind].replace("{organization}", () => invitation.organizationName);
-  const shortest = hasPassword ? 1 : shortestPassword;
+  const minLength = hasPassword ? 1 : minPasswordLength;
   const messages = { tooShort: texts.tooShort, failed: texts.failed, wrong: texts.wrongPassword, many: texts.tooMany };
-  return `<form id="accept" method="post" novalidate data-target="${acceptApiAddress}" data-shortest="${shortest}"
+  return `<form id="accept" method="post" novalidate data-target="${acceptApiAddress}" data-shortest="${minLength}"
   data-messages="${escapeHtml(JSON.stringify(messages))}">
 <h1>${escapeHtml(texts.title)}</h1>
 <p>${escapeHtml(intro)}</p>

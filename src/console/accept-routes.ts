@@ -15,7 +15,7 @@ import {
 import { maxPublicBodyBytes, type RawBody } from "../lib/raw-body.ts";
 import { forgiveFailure, recordFailure } from "../oauth/failed-attempts.ts";
 import type { PasswordWork } from "../oauth/password-work.ts";
-import { isAcceptablePassword, longestPassword, shortestPassword } from "../oauth/passwords.ts";
+import { isAcceptablePassword, maxPasswordLength, minPasswordLength } from "../oauth/passwords.ts";
 import { acceptAsPerson, findPersonTarget, type PersonTarget } from "../resources/invitations/accepting-person.ts";
 import { invitationStatuses } from "../resources/invitations/invitation-record.ts";
 import { parseLocale } from "../resources/organizations/organization-settings.ts";
@@ -27,7 +27,7 @@ const AcceptRequest = Type.Object({
   token: Type.String({ minLength: 1, maxLength: 200 }),
   first_name: Type.Optional(Type.String({ maxLength: 100 })),
   last_name: Type.Optional(Type.String({ maxLength: 100 })),
-  password: Type.String({ minLength: 1, maxLength: longestPassword }),
+  password: Type.String({ minLength: 1, maxLength: maxPasswordLength }),
 });
 
 /** A link lets its holder try the password of one person; not often. */
@@ -62,7 +62,7 @@ export function registerAcceptance(
   async function checkPassword(target: PersonTarget, password: string, now: Date): Promise<string | null> {
     if (target.password_hash === null) {
       if (isAcceptablePassword(password)) return passwords.hash(password);
-      throw validationError({ password: [`Ensure this field has at least ${shortestPassword} characters.`] });
+      throw validationError({ password: [`Ensure this field has at least ${minPasswordLength} characters.`] });
     }
     // Counted before it is looked at, so that parallel tries count too.
     const wait = await recordFailure(db, wrongPasswords, target.id, now);

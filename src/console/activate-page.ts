@@ -1,5 +1,5 @@
 import { escapeHtml } from "../lib/html.ts";
-import { shortestPassword } from "../oauth/passwords.ts";
+import { minPasswordLength } from "../oauth/passwords.ts";
 import type { Locale } from "../resources/organizations/organization-settings.ts";
 import { type ActivateTexts, activateTexts } from "./activate-texts.ts";
 import { htmlPage } from "./page.ts";
@@ -33,7 +33,7 @@ export function passwordPage(locale: Locale, view: ActivateView, texts: Activate
 
 function form(texts: ActivateTexts, view: { organizationName: string; email: string }, target: string): string {
   const intro = texts.intro.replace("{organization}", () => view.organizationName);
-  return `<form id="activate" method="post" novalidate data-target="${target}" data-shortest="${shortestPassword}"
+  return `<form id="activate" method="post" novalidate data-target="${target}" data-shortest="${minPasswordLength}"
   data-too-short="${escapeHtml(texts.tooShort)}" data-failed="${escapeHtml(texts.failed)}">
 <h1>${escapeHtml(texts.title)}</h1>
 <p>${escapeHtml(intro)}</p>
@@ -41,7 +41,7 @@ function form(texts: ActivateTexts, view: { organizationName: string; email: str
 <label for="email">${escapeHtml(texts.email)}</label>
 <input id="email" type="email" autocomplete="username" readonly value="${escapeHtml(view.email)}">
 <label for="password">${escapeHtml(texts.password)}</label>
-<input id="password" type="password" autocomplete="new-password" required minlength="${shortestPassword}" maxlength="1024"
+<input id="password" type="password" autocomplete="new-password" required minlength="${minPasswordLength}" maxlength="1024"
   aria-describedby="hint problem" autofocus>
 <p id="hint" class="hint">${escapeHtml(texts.hint)}</p>
 <label class="choice"><input id="show" type="checkbox"> ${escapeHtml(texts.show)}</label>

@@ -7,7 +7,7 @@ import type { Clock } from "../lib/clock.ts";
 import { notFound, validationError } from "../lib/errors.ts";
 import { maxPublicBodyBytes, type RawBody } from "../lib/raw-body.ts";
 import type { PasswordWork } from "../oauth/password-work.ts";
-import { longestPassword, shortestPassword } from "../oauth/passwords.ts";
+import { maxPasswordLength, minPasswordLength } from "../oauth/passwords.ts";
 import { parseLocale } from "../resources/organizations/organization-settings.ts";
 import { activate, findActivation } from "../resources/users/activation-store.ts";
 import {
@@ -22,7 +22,7 @@ import { preferredLocale } from "./page-locale.ts";
 
 const ActivateRequest = Type.Object({
   token: Type.String({ minLength: 1, maxLength: 200 }),
-  password: Type.String({ minLength: shortestPassword, maxLength: longestPassword }),
+  password: Type.String({ minLength: minPasswordLength, maxLength: maxPasswordLength }),
 });
 
 const linkNotValid = () => notFound("The link is not valid or has been used already.");

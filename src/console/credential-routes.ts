@@ -6,7 +6,7 @@ import type { SecretBox } from "../lib/secret-box.ts";
 import { forgiveFailure, recordFailure } from "../oauth/failed-attempts.ts";
 import { findPasswordHash, storePassword } from "../oauth/password-store.ts";
 import type { PasswordWork } from "../oauth/password-work.ts";
-import { isAcceptablePassword, longestPassword, shortestPassword } from "../oauth/passwords.ts";
+import { isAcceptablePassword, maxPasswordLength, minPasswordLength } from "../oauth/passwords.ts";
 import {
   beginSecondFactor,
   checkSecondFactor,
@@ -23,11 +23,11 @@ export interface CredentialOptions {
   secrets: SecretBox;
 }
 
-const Password = Type.String({ minLength: 1, maxLength: longestPassword });
+const Password = Type.String({ minLength: 1, maxLength: maxPasswordLength });
 /** A session that somebody left open lets its finder try the password; not often. */
 const wrongPasswords = { kind: "own_password", failures: 10, windowSeconds: 900 } as const;
 
-export const passwordTooShort = `Ensure this field has at least ${shortestPassword} characters.`;
+export const passwordTooShort = `Ensure this field has at least ${minPasswordLength} characters.`;
 
 /** Password and second factor of the person who calls. */
 export function credentialRoutes({ db: database, passwords, secrets }: CredentialOptions): Route[] {

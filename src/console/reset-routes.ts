@@ -12,7 +12,7 @@ import { hashSecret } from "../oauth/client-secrets.ts";
 import { recordFailure } from "../oauth/failed-attempts.ts";
 import { findReset, findResetTarget, openReset, useReset } from "../oauth/password-store.ts";
 import type { PasswordWork } from "../oauth/password-work.ts";
-import { longestPassword, shortestPassword } from "../oauth/passwords.ts";
+import { maxPasswordLength, minPasswordLength } from "../oauth/passwords.ts";
 import { parseLocale } from "../resources/organizations/organization-settings.ts";
 import { passwordPage } from "./activate-page.ts";
 import { pagePolicy } from "./page.ts";
@@ -30,7 +30,7 @@ export interface PasswordResetOptions {
 const ForgotRequest = Type.Object({ email: Type.String({ minLength: 1, maxLength: 254 }) });
 const ResetRequest = Type.Object({
   token: Type.String({ minLength: 1, maxLength: 200 }),
-  password: Type.String({ minLength: shortestPassword, maxLength: longestPassword }),
+  password: Type.String({ minLength: minPasswordLength, maxLength: maxPasswordLength }),
 });
 
 const perEmail = { kind: "forgot_email", failures: 1, windowSeconds: 60 } as const;

@@ -29,7 +29,7 @@ export interface CommandLaneOptions {
 const sweepEveryMs = 500;
 /** Every so many sweeps also commands are looked for whose wake-up was lost. */
 const wideSweep = 10;
-const mostLookedFor = 1000;
+const maxIdsPerQuery = 1000;
 
 export const makeCommandLane =
   (options: CommandLaneOptions) =>
@@ -65,21 +65,21 @@ class CommandLane implements DownlinkLane {
     this.#stop = repeat("commands of connected devices", sweepEveryMs, host.log, () => this.#sweep());
   }
 
-  opened(link: DeviceLink): void {
+  onOpen(link: DeviceLink): void {
     this.#look(link.device.id);
   }
 
-  woken(link: DeviceLink): void {
+  onWake(link: DeviceLink): void {
     this.#look(link.device.id);
   }
 
-  heard({ device }: DeviceLink, messages: readonly TrackerMessage[]): void {
+  onMessages({ device }: DeviceLink, messages: readonly TrackerMessage[]): void {
     const isAnswer = messages.some(({ kind }) => kind === "command_answer");
     const isReading = this.#measuring.has(device.id) && messages.some(({ kind }) => kind === "vitals");
     if (isAnswer || isReading) this.#serve(device.id, true);
   }
 
-  gone({ device }: DeviceLink): void {
+  onClose({ device }: DeviceLink): void {
     if (!this.#host.linkOf(device.id)) this.#measuring.delete(device.id);
   }
 
@@ -94,8 +94,8 @@ class CommandLane implements DownlinkLane {
     const ids = [...this.#lookFor];
     this.#lookFor = new Set();
     await this.#lock.taken;
-    for (let at = 0; at < ids.length; at += mostLookedFor) {
-      const waiting = await findWaiting(this.#host.db, ids.slice(at, at + mostLookedFor));
+    for (let at = 0; at < ids.length; at += maxIdsPerQuery) {
+      const waiting = await findWaiting(this.#host.db, ids.slice(at, at + maxIdsPerQuery));
       for (const { device_id, is_measuring } of waiting) this.#serve(device_id, is_measuring);
     }
   }
@@ -157,7 +157,7 @@ class CommandLane implements DownlinkLane {
         if (!isDue) return;
         if (await this.#overdue(link, head)) continue;
       } else if (isDue) {
-        this.#outcomes.told(await timeOutNow(db, head, clock.now()));
+        this.#outcomes.countOutcomes(await timeOutNow(db, head, clock.now()));
         continue;
       } else if (await this.#deliver(link, head)) continue;
       // Somebody was faster: look again. Twice: the device is connected elsewhere, and its commands are no longer ours.
@@ -171,7 +171,7 @@ class CommandLane implements DownlinkLane {
     const { db, clock, nodeId } = this.#host;
     const frames = this.#framesOf(link, command);
     if (!frames) {
-      this.#outcomes.told(await settleNow(db, refused(command, clock.now(), "not_supported"), command));
+      this.#outcomes.countOutcomes(await settleNow(db, refused(command, clock.now(), "not_supported"), command));
       return true;
     }
     const capability = this.#capabilityOf(link, command);
@@ -187,7 +187,7 @@ class CommandLane implements DownlinkLane {
     const { db, clock, nodeId } = this.#host;
     const frames = isWrittenAgain(command.command_type) ? this.#framesOf(link, command) : undefined;
     if (command.attempts > 1 || !frames) {
-      this.#outcomes.told(await timeOutNow(db, command, clock.now()));
+      this.#outcomes.countOutcomes(await timeOutNow(db, command, clock.now()));
       return true;
     }
     const capability = this.#capabilityOf(link, command);
@@ -209,7 +209,7 @@ class CommandLane implements DownlinkLane {
     await markSent(db, command, !isWritten, clock.now());
     if (isWritten && capability?.requires_ack === false) {
       const acknowledgement = acknowledged(command, clock.now(), { confirmed: false });
-      this.#outcomes.told(await settleNow(db, acknowledgement, command));
+      this.#outcomes.countOutcomes(await settleNow(db, acknowledgement, command));
     }
   }
 

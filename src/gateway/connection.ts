@@ -32,15 +32,15 @@ export interface ConnectionHost {
   readonly isFull: boolean;
   /** After each chunk, which may have been the one too many. */
   checkRoom(): void;
-  /** Settles who the device is; undefined: nobody has registered it. */
-  admit(connection: Connection, protocol: string, wireId: string): Promise<Admission | undefined>;
+  /** Settles who the device is; undefined: nobody has registered it, or it does not know its code. */
+  admit(connection: Connection, protocol: string, login: Login): Promise<Admission | undefined>;
   /** The connection is the device's from now on, and an older one of this process is closed; false: there is a newer one. */
-  opened(connection: Connection, hold: DeviceHold): boolean;
+  onOpen(connection: Connection, hold: DeviceHold): boolean;
   /** The login is stored and answered. */
   ready(connection: Connection): void;
   /** What the device said is stored and answered. */
-  heard(connection: Connection, messages: readonly TrackerMessage[]): void;
-  gone(connection: Connection): void;
+  onMessages(connection: Connection, messages: readonly TrackerMessage[]): void;
+  onClose(connection: Connection): void;
 }
 
 export interface Admission {
@@ -172,7 +172,7 @@ export class Connection implements PacketOwner, DeviceLink {
     if (this.state !== "closing" && this.state !== "closed") this.#host.metrics.closed("peer");
     this.state = "closed";
     this.#forget();
-    this.#host.gone(this);
+    this.#host.onClose(this);
   }
 
   onDrain(): void {
@@ -258,7 +258,7 @@ export class Connection implements PacketOwner, DeviceLink {
     } else if (login) {
       this.state = "resolving";
       this.#loginFrame = frame;
-      void this.#login(login.id);
+      void this.#login(login);
     } else this.destroy("no_login");
   }
 
@@ -273,11 +273,11 @@ export class Connection implements PacketOwner, DeviceLink {
     });
   }
 
-  async #login(wireId: string): Promise<void> {
+  async #login(login: Login): Promise<void> {
     const { log, metrics } = this.#host;
     let admission: Admission | undefined;
     try {
-      admission = await this.#host.admit(this, this.protocol, wireId);
+      admission = await this.#host.admit(this, this.protocol, login);
     } catch (error) {
       log.warn({ err: (error as Error).message }, "a login could not be looked up");
       return this.destroy("unavailable");
@@ -293,7 +293,7 @@ export class Connection implements PacketOwner, DeviceLink {
     this.outstandingSerials = admission.outstandingSerials;
     (this.#session as Session).device = admission.device;
     this.state = "open";
-    if (!this.#host.opened(this, admission.hold)) return;
+    if (!this.#host.onOpen(this, admission.hold)) return;
     this.#submit(this.#loginFrame as DecodedFrame);
     if (this.#pendingBytes > 0) this.#decode();
     if (this.#hasEnded) this.close("peer");
@@ -305,7 +305,7 @@ export class Connection implements PacketOwner, DeviceLink {
     if (this.state === "closed") return;
     if (outcome === "stored") {
       this.#answer(frame);
-      if (this.isOpen) this.#host.heard(this, frame.messages);
+      if (this.isOpen) this.#host.onMessages(this, frame.messages);
     } else if (outcome === "stale") this.destroy("overtaken");
     else if (outcome === "lost") this.destroy("shutdown");
     if (this.state === "closing") this.#endIfAnswered();

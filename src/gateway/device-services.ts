@@ -1,5 +1,6 @@
 import type { BatchStep } from "../ingest/batch-step.ts";
 import { commandAnswers } from "../ingest/command-answers.ts";
+import { deviceCodes } from "../ingest/device-codes.ts";
 import { storeEcgParts } from "../ingest/ecg-parts.ts";
 import { inboundMessages } from "../ingest/inbound-messages.ts";
 import { messageAnswers } from "../ingest/message-answers.ts";
@@ -21,7 +22,7 @@ export interface DeviceServicesOptions {
 export function deviceServices({ commandAckTimeoutSeconds }: DeviceServicesOptions): DeviceServices {
   return {
     // Messages first: an answer without a serial belongs to the command that waits for it, if one does.
-    steps: [messageAnswers, commandAnswers, inboundMessages, storeEcgParts],
+    steps: [deviceCodes, messageAnswers, commandAnswers, inboundMessages, storeEcgParts],
     downlinks: [makeCommandLane({ ackTimeoutSeconds: commandAckTimeoutSeconds }), (host) => new MessageLane(host)],
   };
 }

@@ -28,12 +28,12 @@ export interface DeviceLink {
 /** Someone who speaks to devices: commands, messages. What it must not forget is in the database, not here. */
 export interface DownlinkLane {
   /** The device has logged in, and its login is stored and answered: what waits for it may be sent. */
-  opened(link: DeviceLink): void;
+  onOpen(link: DeviceLink): void;
   /** Something for the device may have been written to the database. */
-  woken(link: DeviceLink): void;
+  onWake(link: DeviceLink): void;
   /** The device has said this, and it is committed, with everything that the steps of the batch made of it. */
-  heard(link: DeviceLink, messages: readonly TrackerMessage[]): void;
-  gone(link: DeviceLink): void;
+  onMessages(link: DeviceLink, messages: readonly TrackerMessage[]): void;
+  onClose(link: DeviceLink): void;
   close(): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import type { ProtocolDefinition, SessionDevice } from "../codecs/protocol-definition.ts";
-import type { TrackerMessage } from "../codecs/tracker-message.ts";
+import type { Login, TrackerMessage } from "../codecs/tracker-message.ts";
 import type { Database } from "../db/database.ts";
 import type { Listener } from "../db/listener.ts";
 import { openHold } from "../ingest/device-hold.ts";
@@ -15,6 +15,7 @@ import { ZoneOffsets } from "../lib/zone-offset.ts";
 import type { Catalog } from "../resources/catalog/catalog.ts";
 import { findWireDevice } from "../resources/devices/wire-device.ts";
 import { AddressCounts } from "./address-counts.ts";
+import { authenticate } from "./authentication.ts";
 import { type Admission, Connection, type ConnectionHost } from "./connection.ts";
 import type { ConnectionSocket } from "./connection-socket.ts";
 import type { DeviceLink, DownlinkHost, DownlinkLane, MakeDownlinkLane } from "./downlink.ts";
@@ -134,16 +135,16 @@ class TcpGateway implements Gateway, ConnectionHost, UdpGatewayHost {
       const connection = this.#byDevice.get(deviceId);
       if (connection?.hold && connection.hold.epoch < epoch) connection.destroy("overtaken");
     };
-    const onWoken = (deviceId: string): void => {
+    const onWake = (deviceId: string): void => {
       const link = this.linkOf(deviceId);
-      if (link) for (const lane of this.#downlinks) lane.woken(link);
+      if (link) for (const lane of this.#downlinks) lane.onWake(link);
     };
     const nodeId = newUuid();
     const openSessions = () =>
       [...this.#byDevice.values()].flatMap(({ hold }) =>
         hold ? [{ deviceId: hold.device.id, epoch: hold.epoch }] : [],
       );
-    this.#sessions = new SessionRegistry({ db, clock, log, listener, nodeId, openSessions, onOvertaken, onWoken });
+    this.#sessions = new SessionRegistry({ db, clock, log, listener, nodeId, openSessions, onOvertaken, onWake });
     const host: DownlinkHost = {
       db,
       clock,
@@ -163,11 +164,11 @@ class TcpGateway implements Gateway, ConnectionHost, UdpGatewayHost {
   }
 
   ready(connection: Connection): void {
-    for (const lane of this.#downlinks) lane.opened(connection);
+    for (const lane of this.#downlinks) lane.onOpen(connection);
   }
 
-  heard(connection: Connection, messages: readonly TrackerMessage[]): void {
-    for (const lane of this.#downlinks) lane.heard(connection, messages);
+  onMessages(connection: Connection, messages: readonly TrackerMessage[]): void {
+    for (const lane of this.#downlinks) lane.onMessages(connection, messages);
   }
 
   async start(): Promise<void> {
@@ -245,16 +246,19 @@ class TcpGateway implements Gateway, ConnectionHost, UdpGatewayHost {
     return connection;
   }
 
-  async admit(connection: Connection, protocol: string, wireId: string): Promise<Admission | undefined> {
+  async admit(connection: Connection, protocol: string, login: Login): Promise<Admission | undefined> {
     const { db, catalog } = this.#options;
+    const { id: wireId, proof } = login;
     const found = await findWireDevice(db.point, protocol, wireId);
     if (!found) {
       this.#unknown.add(wireId, protocol, connection.remoteAddr);
       return undefined;
     }
     const { id, organization_id: organizationId, uid, name } = found;
+    const authentication = await authenticate(db.point, organizationId, id, proof);
+    if (authentication === "refused") return undefined;
     // The first device of an organization waits for its rules, instead of the packets of all others.
-    await this.#options.rules.upTo(organizationId, 0);
+    await this.#options.rules.atLeast(organizationId, 0);
     const claim = { deviceId: id, organizationId, protocol, remoteAddr: connection.remoteAddr };
     const session = await this.#sessions.claim(claim);
     const nowMs = this.clock.nowMs();
@@ -269,11 +273,12 @@ class TcpGateway implements Gateway, ConnectionHost, UdpGatewayHost {
       traits: catalog.findModel(found.device_model_slug) ? catalog.traitsOf(found.device_model_slug) : {},
       locale: found.default_locale.slice(0, 2),
       outstandingSerials,
+      ...(authentication ? { authentication } : {}),
     };
     return { device, hold, modelSlug: found.device_model_slug, outstandingSerials };
   }
 
-  opened(connection: Connection, hold: DeviceHold): boolean {
+  onOpen(connection: Connection, hold: DeviceHold): boolean {
     const { id } = hold.device;
     const other = this.#byDevice.get(id);
     const isNewest = !other?.hold || other.hold.epoch < hold.epoch;
@@ -284,14 +289,14 @@ class TcpGateway implements Gateway, ConnectionHost, UdpGatewayHost {
     return isNewest;
   }
 
-  gone(connection: Connection): void {
+  onClose(connection: Connection): void {
     if (!this.#connections.delete(connection)) return;
     this.#addresses.release(connection.remoteAddr);
     const { hold } = connection;
     if (!hold) return;
     if (this.#byDevice.get(hold.device.id) === connection) this.#byDevice.delete(hold.device.id);
     this.#sessions.end(hold.device.id, hold.epoch);
-    for (const lane of this.#downlinks) lane.gone(connection);
+    for (const lane of this.#downlinks) lane.onClose(connection);
   }
 
   /** Stops all reading when too much waits, and takes it up again at the half. */

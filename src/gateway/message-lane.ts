@@ -23,8 +23,8 @@ import type { DeviceLink, DownlinkHost, DownlinkLane } from "./downlink.ts";
 
 const answerWaitMs = 30_000;
 /** The first one, and two more when no answer comes. */
-const mostWrites = 3;
-const mostRefusals = 3;
+const maxWrites = 3;
+const maxRefusals = 3;
 const tickMs = 250;
 const sweepMs = 30_000;
 
@@ -65,27 +65,27 @@ export class MessageLane implements DownlinkLane {
     this.#stopSweep = repeat("waiting messages", sweepMs, host.log, async () => {
       for (const deviceId of await listWaitingDevices(host.db, host.nodeId, host.clock.now())) {
         const link = host.linkOf(deviceId);
-        if (link) this.woken(link);
+        if (link) this.onWake(link);
       }
     });
   }
 
-  opened(link: DeviceLink): void {
-    this.woken(link);
+  onOpen(link: DeviceLink): void {
+    this.onWake(link);
   }
 
-  woken(link: DeviceLink): void {
+  onWake(link: DeviceLink): void {
     if (!this.#states.get(link)?.transfer) this.#then(link, () => this.#next(link));
   }
 
-  heard(link: DeviceLink, messages: readonly TrackerMessage[]): void {
+  onMessages(link: DeviceLink, messages: readonly TrackerMessage[]): void {
     for (const message of messages) {
       if (message.kind !== "message_answer" || !this.#states.get(link)?.transfer) continue;
       this.#then(link, () => this.#answered(link, message));
     }
   }
 
-  gone(link: DeviceLink): void {
+  onClose(link: DeviceLink): void {
     this.#states.delete(link);
   }
 
@@ -198,7 +198,7 @@ export class MessageLane implements DownlinkLane {
       if (await isBeingSent(this.#host.db.point, this.#senderOf(link), transfer.message.id)) return;
       this.#drop(link);
       await this.#next(link);
-    } else if (++transfer.refusals < mostRefusals) {
+    } else if (++transfer.refusals < maxRefusals) {
       transfer.writes = 0;
       await this.#write(link, transfer);
     } else await this.#fail(link, transfer, "device_rejected");
@@ -211,7 +211,7 @@ export class MessageLane implements DownlinkLane {
       transfer.dueMs = Number.POSITIVE_INFINITY;
       this.#then(link, async () => {
         if (this.#states.get(link)?.transfer !== transfer || transfer.dueMs !== Number.POSITIVE_INFINITY) return;
-        if (transfer.writes < mostWrites) await this.#write(link, transfer);
+        if (transfer.writes < maxWrites) await this.#write(link, transfer);
         else await this.#fail(link, transfer, "no_ack");
       });
     }
@@ -232,13 +232,13 @@ export class MessageLane implements DownlinkLane {
 
   async #move(change: (tx: Tx, now: Date) => Promise<OutboundEntry[]>): Promise<void> {
     const { db, clock } = this.#host;
-    const told = await db.transaction(async (tx) => {
+    const outbound = await db.transaction(async (tx) => {
       const now = clock.now();
       const entries = await change(tx, now);
       await appendOutbound(tx, entries, now.getTime());
       return entries;
     });
-    this.#outcomes.told(told);
+    this.#outcomes.countOutcomes(outbound);
   }
 }
 

@@ -17,8 +17,8 @@ import {
 
 const heartbeatMs = 5000;
 const leaseMs = 3 * heartbeatMs;
-const mostClaims = 500;
-const mostEnded = 50_000;
+const maxClaims = 500;
+const maxEnded = 50_000;
 
 export interface SessionRegistryOptions {
   db: Database;
@@ -31,7 +31,7 @@ export interface SessionRegistryOptions {
   /** Another process, or a change of the device, has raised the epoch. */
   onOvertaken(deviceId: string, epoch: number): void;
   /** Something was written for a device that this process holds, or did. */
-  onWoken(deviceId: string): void;
+  onWake(deviceId: string): void;
 }
 
 interface WaitingClaim {
@@ -57,7 +57,7 @@ export class SessionRegistry {
       const [deviceId = "", epoch] = payload.split(" ");
       options.onOvertaken(deviceId, Number(epoch));
     });
-    options.listener.on(downlinkChannel(options.nodeId), options.onWoken);
+    options.listener.on(downlinkChannel(options.nodeId), options.onWake);
   }
 
   async start(): Promise<void> {
@@ -78,7 +78,7 @@ export class SessionRegistry {
 
   /** Forgotten when the database is away for long: then the lease of the process or a later session ends them. */
   end(deviceId: string, epoch: number): void {
-    if (this.#ended.length < mostEnded) this.#ended.push({ deviceId, epoch });
+    if (this.#ended.length < maxEnded) this.#ended.push({ deviceId, epoch });
   }
 
   async #claimAll(): Promise<void> {
@@ -103,7 +103,7 @@ export class SessionRegistry {
     const kept: WaitingClaim[] = [];
     for (const waiting of this.#waiting) {
       const { deviceId } = waiting.claim;
-      if (batch.size < mostClaims && !batch.has(deviceId)) batch.set(deviceId, waiting);
+      if (batch.size < maxClaims && !batch.has(deviceId)) batch.set(deviceId, waiting);
       else kept.push(waiting);
     }
     this.#waiting = kept;

@@ -4,8 +4,8 @@ import { repeat } from "../lib/lifecycle.ts";
 import type { Logger } from "../lib/logger.ts";
 import { countUnknownDevices, type UnknownDevice } from "../resources/devices/unknown-device-store.ts";
 
-const mostEntries = 10_000;
-const longestId = 40;
+const maxEntries = 10_000;
+const maxIdLength = 40;
 const flushEveryMs = 1000;
 
 /** Counts refused ids in memory and adds them to the table about once a second; a flood costs one statement, not one each. */
@@ -23,7 +23,7 @@ export class UnknownDevices {
 
   add(wireId: string, protocol: string, remoteAddr: string): void {
     // The id is whatever a stranger sent.
-    const imei = wireId.replace(/[^\x20-\x7e]/g, "?").slice(0, longestId);
+    const imei = wireId.replace(/[^\x20-\x7e]/g, "?").slice(0, maxIdLength);
     const key = `${imei} ${protocol}`;
     const now = this.#clock.now();
     const known = this.#counts.get(key);
@@ -31,7 +31,7 @@ export class UnknownDevices {
       known.count++;
       known.remote_addr = remoteAddr;
       known.last_seen_at = now;
-    } else if (this.#counts.size < mostEntries) {
+    } else if (this.#counts.size < maxEntries) {
       this.#counts.set(key, {
         imei,
         protocol,

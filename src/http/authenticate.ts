@@ -11,8 +11,8 @@ import { TokenMisses } from "../oauth/token-misses.ts";
 import { partnerTokenPrefix } from "../oauth/token-store.ts";
 import { type PersonPrincipal, type Principal, partnerPrincipal, personPrincipal } from "./principal.ts";
 
-const longestToken = 2048;
-const rememberedStart = `Bearer ${partnerTokenPrefix}`;
+const maxTokenLength = 2048;
+const cacheablePrefix = `Bearer ${partnerTokenPrefix}`;
 
 export interface AuthenticatorOptions {
   db: Database;
@@ -37,9 +37,9 @@ export class Authenticator {
   }
 
   /** The partner behind a token that was seen a moment ago: no promise, no database. */
-  remembered(header: string | undefined): Principal | undefined {
-    if (header === undefined || !header.startsWith(rememberedStart)) return undefined;
-    const partner = this.#options.tokens.remembered(header.slice("Bearer ".length));
+  findCached(header: string | undefined): Principal | undefined {
+    if (header === undefined || !header.startsWith(cacheablePrefix)) return undefined;
+    const partner = this.#options.tokens.findCached(header.slice("Bearer ".length));
     return partner && partnerPrincipal(partner);
   }
 
@@ -101,6 +101,6 @@ function bearerToken(header: string | undefined): string {
   if (header === undefined) throw notAuthenticated();
   const match = /^bearer +(\S+) *$/i.exec(header);
   if (!match && !/^bearer\b/i.test(header)) throw notAuthenticated();
-  if (!match || header.length > longestToken) throw invalidToken();
+  if (!match || header.length > maxTokenLength) throw invalidToken();
   return match[1] as string;
 }

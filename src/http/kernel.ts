@@ -75,7 +75,7 @@ export function registerRoutes(app: FastifyInstance, routes: readonly Route[], o
     const { authenticator } = options;
     const principal = isConsoleRoute(request)
       ? await authenticator.authenticatePerson(headers, request.ip)
-      : (authenticator.remembered(headers.authorization) ?? (await authenticator.authenticate(headers, request.ip)));
+      : (authenticator.findCached(headers.authorization) ?? (await authenticator.authenticate(headers, request.ip)));
     checkOrigin(request, principal, options.baseUrl);
     const taken = options.rateLimiter.take(principal.id, policiesOf(principal));
     admit(request, reply, principal, taken instanceof Promise ? await taken : taken);

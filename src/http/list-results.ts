@@ -64,15 +64,15 @@ function containing(column: Sql, search: string): Sql {
 const named = ({ ordering }: ListQuery, statement: Sql): Sql =>
   withNaming(ordering.length > 1 ? "never" : "bounded", statement);
 
-const usualSizes = new Map([50, 100, 200].map((size) => [size, rawSql(`limit ${size}`)]));
+const commonLimits = new Map([50, 100, 200].map((size) => [size, rawSql(`limit ${size}`)]));
 
 /**
  * The first page of a usual size says so in its text: of a limit it does not know, a kept plan assumes a tenth of the table, and
  * sorts it (155 ms instead of 1 ms for the devices that are online among 100,000).
  */
 function sliceOf(pageSize: number, page: number): Sql {
-  const usual = page === 1 ? usualSizes.get(pageSize) : undefined;
-  return usual ?? sql`limit ${pageSize} offset ${(page - 1) * pageSize}`;
+  const common = page === 1 ? commonLimits.get(pageSize) : undefined;
+  return common ?? sql`limit ${pageSize} offset ${(page - 1) * pageSize}`;
 }
 
 export async function sqlPage<Row extends object>(

@@ -34,7 +34,7 @@ export interface Cursor {
   id: string;
 }
 
-const sizes = { page: { usual: 50, most: 200 }, cursor: { usual: 100, most: 500 } } as const;
+const sizes = { page: { defaultSize: 50, maxSize: 200 }, cursor: { defaultSize: 100, maxSize: 500 } } as const;
 
 export const listSizes = sizes;
 
@@ -92,10 +92,10 @@ export function parseListQuery<F extends QueryParams>(spec: ListSpec<F>, raw: Ra
 }
 
 function parsePageSize(spec: ListSpec, text: string | undefined): number {
-  const { usual, most } = sizes[spec.kind];
-  if (text === undefined) return usual;
+  const { defaultSize, maxSize } = sizes[spec.kind];
+  if (text === undefined) return defaultSize;
   if (!/^\+?\d+$/.test(text) || Number(text) === 0) throw new QueryValueError("A positive integer is required.");
-  return Math.min(Number(text), most);
+  return Math.min(Number(text), maxSize);
 }
 
 function parsePage(text: string | undefined): number | "last" {

@@ -60,7 +60,7 @@ function parametersOf(route: Route): Json[] {
 
 function listParameters({ list }: Route): Json[] {
   if (!list) return [];
-  const { usual, most } = listSizes[list.kind];
+  const { defaultSize, maxSize } = listSizes[list.kind];
   const signed = list.ordering.flatMap((field) => [field, `-${field}`]).join(", ");
   const several = list.kind === "page" ? " Several, separated by commas." : "";
   const parameter = (name: string, description: string, schema: Json): Json => ({
@@ -88,11 +88,15 @@ function listParameters({ list }: Route): Json[] {
         ];
   return [
     ...paging,
-    parameter("page_size", `Rows per page, default ${usual}. Values above ${most} are reduced to ${most}.`, {
-      type: "integer",
-      minimum: 1,
-      default: usual,
-    }),
+    parameter(
+      "page_size",
+      `Rows per page, default ${defaultSize}. Values above ${maxSize} are reduced to ${maxSize}.`,
+      {
+        type: "integer",
+        minimum: 1,
+        default: defaultSize,
+      },
+    ),
     parameter("ordering", `One of ${signed}.${several} Default ${list.defaultOrdering}.`, { type: "string" }),
     parameter("search", `Case-insensitive text anywhere in: ${list.searches}.`, { type: "string" }),
   ];

@@ -7,7 +7,7 @@ import { recallChannel, returnedChannel } from "./rate-limit-store.ts";
 import type { RateDecision, RatePolicy } from "./rate-limit-window.ts";
 
 const tickMs = 500;
-const mostAccounts = 10_000;
+const maxAccounts = 10_000;
 
 export interface RateLimiterOptions {
   db: Database;
@@ -53,7 +53,7 @@ export class RateLimiter {
   }
 
   #open(principalId: string): RateAccount {
-    if (this.#accounts.size >= mostAccounts) this.#dropOne();
+    if (this.#accounts.size >= maxAccounts) this.#dropOne();
     const account = new RateAccount(principalId, this.#context);
     this.#accounts.set(principalId, account);
     if (!this.#isClosed) this.#ticking ??= setInterval(() => this.#tick(), tickMs).unref();

@@ -6,9 +6,9 @@ import { maxJsonBytes } from "./body.ts";
 import { formOverheadBytes } from "./multipart.ts";
 
 /** Bodies with files that are in memory at a time, from their first byte to their answer: some 30 MB each. */
-const mostAtOnce = 3;
+const maxConcurrent = 3;
 /** Those that may wait for room, unread. */
-const mostWaiting = 30;
+const maxWaiting = 30;
 
 /** Collects the bodies of requests. Uploads are large, so only a few are read at a time and the others wait unread. */
 export class Uploads {
@@ -39,11 +39,11 @@ export class Uploads {
   }
 
   async #enter(): Promise<void> {
-    if (this.#running < mostAtOnce) {
+    if (this.#running < maxConcurrent) {
       this.#running++;
       return;
     }
-    if (this.#waiting.length >= mostWaiting) throw serviceUnavailable();
+    if (this.#waiting.length >= maxWaiting) throw serviceUnavailable();
     // Whoever leaves hands its place on.
     await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }

@@ -1,4 +1,5 @@
 import type { Client } from "pg";
+import type { FrameReport } from "../codecs/protocol-definition.ts";
 import { copyAnd } from "../db/copy-in.ts";
 import { onClient } from "../db/database.ts";
 import { newUuid } from "../lib/ids.ts";
@@ -11,10 +12,10 @@ import { DeviceEvaluation, type EvaluateOptions } from "./evaluate.ts";
 import { readNames } from "./event-store.ts";
 import { noRows } from "./ingest-rows.ts";
 import { outboundOf } from "./outbound-rows.ts";
-import { deviceTimeOf, frameKey, type Packet } from "./packet.ts";
+import { deviceTimeOf, type Packet, reportKey, reportsOf } from "./packet.ts";
 import { addPresenceEvents } from "./presence-events.ts";
 import type { OrganizationRules, RuleView } from "./rules/organization-rules.ts";
-import { hasDoubt, type PastThresholds, readPast } from "./rules/past-thresholds.ts";
+import { mayHaveMissedChange, type PastThresholds, readPast } from "./rules/past-thresholds.ts";
 import type { RuleBook } from "./rules/rule-book.ts";
 import { storeRules } from "./rules/rule-step.ts";
 import { RulesMoved } from "./rules/rules-moved.ts";
@@ -77,16 +78,17 @@ export async function storeBatch(
   }
   const { rules: book } = options;
   const rules = new Map<string, OrganizationRules>();
-  for (const id of organizationIds) rules.set(id, await book.upTo(id, versions.get(id) ?? 0));
-  const { isNew, duplicates } = await findNew(client, batch.packets);
+  for (const id of organizationIds) rules.set(id, await book.atLeast(id, versions.get(id) ?? 0));
+  const reports = batch.packets.flatMap((packet) => reportsOf(packet.frame).map((report) => ({ ...report, packet })));
+  const { isNew, duplicates } = await findNew(client, reports);
   const holds = batch.packets.map(({ hold }) => hold);
   const past = await readPast(onClient(client), holds, rules);
   const rows = noRows();
   const taken: TakenPacket[] = [];
   const evaluations = new Map<DeviceHold, DeviceEvaluation>();
   const evaluateOptions = { ...options, isScheduled: book.isScheduled };
-  for (const [index, packet] of batch.packets.entries()) {
-    const { hold, frame, receivedAtMs } = packet;
+  for (const [index, { packet, messages }] of reports.entries()) {
+    const { hold, receivedAtMs } = packet;
     let evaluation = evaluations.get(hold);
     if (!evaluation) {
       const view = viewOf(hold, rules.get(hold.device.organizationId) as OrganizationRules);
@@ -95,9 +97,9 @@ export async function storeBatch(
       evaluations.set(hold, evaluation);
     }
     if (isNew[index]) {
-      evaluation.take(frame.messages, receivedAtMs);
-      taken.push({ hold, messages: frame.messages, receivedAtMs });
-    } else evaluation.seen(frame.messages, receivedAtMs);
+      evaluation.take(messages, receivedAtMs);
+      taken.push({ hold, messages, receivedAtMs });
+    } else evaluation.seen(messages, receivedAtMs);
   }
   for (const evaluation of evaluations.values()) evaluation.finish();
   const { stale, moved, changes } = await updateStates(client, rows.states);
@@ -126,7 +128,7 @@ export async function storeBatch(
 
 function viewOf(hold: DeviceHold, rules: OrganizationRules): RuleView {
   // Not that of rules which were forgotten and read again: it would keep the old ones in memory.
-  if (hold.view?.version !== rules.version || hold.view.of !== rules) hold.view = rules.viewOf(hold.device.id);
+  if (hold.view?.version !== rules.version || hold.view.rules !== rules) hold.view = rules.viewOf(hold.device.id);
   return hold.view;
 }
 
@@ -135,23 +137,28 @@ function endInterrupted(
   view: RuleView,
   past: ReadonlyMap<string, PastThresholds>,
 ): void {
-  if (!hasDoubt(hold.memory.rules, view.of)) return;
+  if (!mayHaveMissedChange(hold.memory.rules, view.rules)) return;
   const known = past.get(hold.device.organizationId);
   // Read ahead by a notification meanwhile.
   if (known?.version !== view.version) throw new RulesMoved();
   rules.takePast(hold.device.id, known.changes);
 }
 
-/** The duplicate rule needs a device time (section 26.1, 5): packets without one are always new. */
+interface ReportOfPacket extends FrameReport {
+  packet: Packet;
+}
+
+/** The duplicate rule needs a device time (section 26.1, 5): reports without one are always new. */
 async function findNew(
   client: Client,
-  packets: readonly Packet[],
+  reports: readonly ReportOfPacket[],
 ): Promise<{ isNew: readonly boolean[]; duplicates: number }> {
   const keys: (string | undefined)[] = [];
   const rows = new Map<string, FrameKeyRow>();
-  for (const { hold, frame, receivedAtMs } of packets) {
-    const deviceTimeMs = deviceTimeOf(frame);
-    const key = deviceTimeMs === null ? undefined : frameKey(hold, frame);
+  for (const report of reports) {
+    const { hold, receivedAtMs } = report.packet;
+    const deviceTimeMs = deviceTimeOf(report);
+    const key = deviceTimeMs === null ? undefined : reportKey(hold, report);
     keys.push(key);
     if (key !== undefined && deviceTimeMs !== null && !rows.has(key)) {
       rows.set(key, { hold, key, deviceTimeMs, receivedAtMs });
@@ -159,7 +166,7 @@ async function findNew(
   }
   const inserted = await insertFrameKeys(client, [...rows.values()]);
   let duplicates = 0;
-  // A key is taken from the set by its first packet: a second one in the same batch is a duplicate too.
+  // A key is taken from the set by its first report: a second one in the same batch is a duplicate too.
   const isNew = keys.map((key) => {
     const isFirst = key === undefined || inserted.delete(key);
     if (!isFirst) duplicates++;

@@ -27,21 +27,21 @@ interface StalledRow extends RecordedEcg {
  */
 export async function closeStalledRecordings(db: Database, clock: Clock, outcomes = noOutcomes): Promise<number> {
   for (let total = 0; ; ) {
-    const { closed, told } = await db.transaction((tx) => closeSome(tx, clock.nowMs()));
-    for (const { data } of told) outcomes.recorded(data.status);
+    const { closed, events } = await db.transaction((tx) => closeSome(tx, clock.nowMs()));
+    for (const { data } of events) outcomes.countRecording(data.status);
     total += closed;
     if (closed < batchSize) return total;
   }
 }
 
-async function closeSome(tx: Tx, nowMs: number): Promise<{ closed: number; told: EventRow[] }> {
+async function closeSome(tx: Tx, nowMs: number): Promise<{ closed: number; events: EventRow[] }> {
   const stalled = await tx.many<StalledRow>`
     select r.id, r.device_id, r.organization_id, d.uid, d.name, d.deleted_at is not null as is_deleted, r.ts, r.device_ts,
       r.total, r.sampling_rate_hz, r.avg_hr, r.classification, r.quality, r.event_id
     from ecg_recordings r join devices d on d.id = r.device_id
     where r.status = 'receiving' and r.last_part_at < ${new Date(nowMs - stalledAfterMs)}
     order by r.last_part_at limit ${batchSize} for update of r skip locked`;
-  if (stalled.length === 0) return { closed: 0, told: [] };
+  if (stalled.length === 0) return { closed: 0, events: [] };
   const parts = await tx.many<PartSize & { recordingId: string }>`
     select recording_id as "recordingId", lead, sequence, sample_count as "sampleCount" from ecg_parts
     where (device_id, recording_id) in (
@@ -53,7 +53,7 @@ async function closeSome(tx: Tx, nowMs: number): Promise<{ closed: number; told:
     if (event) events.push(event);
   }
   await insertEvents(tx, events, nowMs);
-  return { closed: stalled.length, told: events };
+  return { closed: stalled.length, events };
 }
 
 async function closeOne(tx: Tx, row: StalledRow, sampleCount: number, nowMs: number): Promise<EventRow | undefined> {

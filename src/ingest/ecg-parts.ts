@@ -16,9 +16,9 @@ import {
 import { plausibleTime } from "./rules/time-rule.ts";
 
 /** Samples of all leads, gaps included. A part beyond it is a packet that cannot be stored: kept aside, and answered. */
-const mostSamples = 2 * 1024 * 1024;
+const maxSamples = 2 * 1024 * 1024;
 /** A device that begins more without ending them gives up the oldest. */
-const mostOpen = 20;
+const maxOpen = 20;
 
 /**
  * Parts of ECG recordings, durable with their packet: the answer to a part means that it is stored. Parts may come in any
@@ -114,7 +114,7 @@ function surplusOf(known: readonly KnownRecording[], touched: readonly OpenRecor
       (one) => one.device_id === deviceId && one.status === "receiving" && !touched.some(({ id }) => id === one.id),
     );
     const begun = touched.filter((one) => one.device_id === deviceId && one.status === "receiving").length;
-    const tooMany = untouched.length + begun - mostOpen;
+    const tooMany = untouched.length + begun - maxOpen;
     if (tooMany <= 0) continue;
     const oldest = untouched.sort((a, b) => a.last_part_at.getTime() - b.last_part_at.getTime()).slice(0, tooMany);
     surplus.push(...oldest.map((one) => ({ ...one, hold, isNew: false, parts: [] })));
@@ -125,7 +125,7 @@ function surplusOf(known: readonly KnownRecording[], touched: readonly OpenRecor
 /** What the parts that are stored now make of the recording. A status only moves forward. */
 function settle(recording: OpenRecording, sizes: readonly PartSize[], isGivenUp: boolean): void {
   const layout = layOut(sizes, recording.total);
-  if (layout.sampleCount * layout.leads.length > mostSamples) throw new RangeError("an ECG recording is too large");
+  if (layout.sampleCount * layout.leads.length > maxSamples) throw new RangeError("an ECG recording is too large");
   if (layout.isComplete) recording.status = "complete";
   else if (isGivenUp) recording.status = "incomplete";
   recording.sample_count = recording.status === "receiving" ? receivedSamples(sizes) : layout.sampleCount;

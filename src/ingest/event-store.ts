@@ -23,11 +23,11 @@ export async function readNames(
     rowMode: "array",
   });
   const names = new Map(rows);
-  return ({ device }) => shownName(names.get(device.id) ?? "", device.uid);
+  return ({ device }) => displayName(names.get(device.id) ?? "", device.uid);
 }
 
 /** What people call a device. */
-export const shownName = (name: string, uid: string): string => (name === "" ? uid : name);
+export const displayName = (name: string, uid: string): string => (name === "" ? uid : name);
 
 const outboundTypes = new Map<number, WebhookEventType>(
   Object.values(eventTypes).flatMap(({ number, outboundType }) =>

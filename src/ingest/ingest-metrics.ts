@@ -35,8 +35,8 @@ export function makeIngestMetrics(metrics: Metrics, queue: { queuedFrames: numbe
       batches.add({});
       sizes.observe({}, count);
       seconds.observe({}, duration);
-      outcomes.told(outbound);
-      for (const status of recordings) outcomes.recorded(status);
+      outcomes.countOutcomes(outbound);
+      for (const status of recordings) outcomes.countRecording(status);
     },
     reread: (devices: number): void => rereads.add({}, devices),
     retried: (): void => retries.add({}),

@@ -43,10 +43,10 @@ export interface IngestOptions extends StoreOptions {
   secondBatchThreshold?: number;
 }
 
-const mostPackets = 2000;
+const maxPackets = 2000;
 const defaultSecondBatchThreshold = 200;
 const firstPauseMs = 100;
-const longestPauseMs = 5000;
+const maxPauseMs = 5000;
 /** A server that does not answer for so long is left; the next attempt finds out whether the commit was done. */
 const attemptTimeoutMs = 60_000;
 
@@ -120,12 +120,12 @@ class BatchingIngest implements Ingest {
 
   /** The oldest packets, without those of devices that another transaction is storing. None: the other one takes what comes. */
   #take(): Packet[] {
-    if (this.#running <= 1) return this.#waiting.splice(0, mostPackets);
+    if (this.#running <= 1) return this.#waiting.splice(0, maxPackets);
     if (!this.#fillsSecondBatch) return [];
     const taken: Packet[] = [];
     const kept: Packet[] = [];
     for (const packet of this.#waiting) {
-      if (taken.length < mostPackets && !isStoring(packet.hold)) taken.push(packet);
+      if (taken.length < maxPackets && !isStoring(packet.hold)) taken.push(packet);
       else kept.push(packet);
     }
     this.#waiting = kept;
@@ -152,7 +152,7 @@ class BatchingIngest implements Ingest {
           "packets could not be stored, they wait and will be tried again",
         );
         await this.#pause(pauseMs);
-        pauseMs = Math.min(pauseMs * 2, longestPauseMs);
+        pauseMs = Math.min(pauseMs * 2, maxPauseMs);
       }
     }
   }
@@ -216,11 +216,11 @@ class BatchingIngest implements Ingest {
   }
 
   async #storeWithout(batch: Batch, stale: ReadonlySet<DeviceHold>): Promise<void> {
-    const [gone, rest] = [
+    const [stalePackets, rest] = [
       batch.packets.filter(({ hold }) => stale.has(hold)),
       batch.packets.filter(({ hold }) => !stale.has(hold)),
     ];
-    this.#settleAll(gone, "stale");
+    this.#settleAll(stalePackets, "stale");
     if (rest.length > 0) await this.#store(rest);
   }
 
@@ -247,7 +247,7 @@ class BatchingIngest implements Ingest {
         if (this.#closed) return this.#settleAll([packet], "lost");
         log.warn({ code: reasonOf(error) }, "a poisoned packet could not be kept yet");
         await this.#pause(pauseMs);
-        pauseMs = Math.min(pauseMs * 2, longestPauseMs);
+        pauseMs = Math.min(pauseMs * 2, maxPauseMs);
       }
     }
     this.#metrics.poisoned(packet.protocol);

@@ -41,7 +41,7 @@ function countsOf({ locations, telemetry, events, outbound }: BatchRows): Map<st
   };
   for (const { hold, invalidReason } of locations) if (invalidReason === null) count(hold.device.organizationId);
   for (const { hold, data } of telemetry) if (isHealthSnapshot(data)) count(hold.device.organizationId);
-  for (const { hold, outbound: told } of events) if (told !== null) count(hold.device.organizationId);
+  for (const { hold, outbound: eventType } of events) if (eventType !== null) count(hold.device.organizationId);
   for (const { organizationId } of outbound) count(organizationId);
   return counts;
 }

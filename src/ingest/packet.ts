@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import type { FrameReport } from "../codecs/protocol-definition.ts";
 import type { DecodedFrame } from "../codecs/stream-decoder.ts";
 import type { DeviceHold } from "./device-memory.ts";
 
@@ -22,8 +23,11 @@ export interface PacketOwner {
   packetSettled(packet: Packet, outcome: Outcome): void;
 }
 
-/** Null: no clock in the frame, so that it cannot be told from another one of the same content. */
-export function deviceTimeOf({ messages }: DecodedFrame): number | null {
+/** What is stored, or found to be stored, by itself: the reports of the frame, else the frame as a whole. */
+export const reportsOf = (frame: DecodedFrame): readonly FrameReport[] => frame.reports ?? [frame];
+
+/** Null: no clock in the report, so that it cannot be told from another one of the same content. */
+export function deviceTimeOf({ messages }: FrameReport): number | null {
   for (const message of messages) {
     // Parts of recordings are told by their place: one that was forgotten with its recording is new again.
     if (message.kind === "voice_part") continue;
@@ -32,6 +36,6 @@ export function deviceTimeOf({ messages }: DecodedFrame): number | null {
   return null;
 }
 
-/** The same bytes from the same device are the same packet. */
-export const frameKey = ({ deviceIdBytes }: DeviceHold, { raw }: DecodedFrame): string =>
+/** The same bytes from the same device are the same report. */
+export const reportKey = ({ deviceIdBytes }: DeviceHold, { raw }: FrameReport): string =>
   hash("sha256", Buffer.concat([deviceIdBytes, raw]), "hex").slice(0, 32);

@@ -3,7 +3,7 @@ import type { Clock } from "../lib/clock.ts";
 import { uuidBytes, uuidV7 } from "../lib/ids.ts";
 import { findDeadNodes } from "../resources/commands/orphaned-commands.ts";
 import type { LastLocation } from "./device-memory.ts";
-import { insertEvents, shownName } from "./event-store.ts";
+import { displayName, insertEvents } from "./event-store.ts";
 import { presenceEvent } from "./presence-events.ts";
 
 const batchSize = 500;
@@ -73,7 +73,7 @@ function offlineEvent(device: SilentDevice, reason: "silence" | "socket_closed",
       deviceIdBytes: uuidBytes(id),
       organizationIdBytes: uuidBytes(organizationId),
     },
-    name: shownName(name, uid),
+    name: displayName(name, uid),
     reason,
     atMs,
     lastSeenMs: device.last_seen_at.getTime(),

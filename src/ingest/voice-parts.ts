@@ -17,9 +17,9 @@ interface TransferRow {
 
 const hashBytes = 8;
 /** Ten minutes of the best narrow-band speech. */
-const mostBytes = 1_000_000;
-const mostParts = 2000;
-const mostUnfinished = 8;
+const maxBytes = 1_000_000;
+const maxParts = 2000;
+const maxUnfinished = 8;
 
 const hashOf = (bytes: Buffer): Buffer => Buffer.from(hash("sha256", bytes, "hex").slice(0, 2 * hashBytes), "hex");
 
@@ -40,7 +40,7 @@ export async function storeVoicePart(db: Db, device: Target, part: VoicePart, no
   const { count, size } = await db.one<{ count: number; size: number }>`
     select count(*) as count, coalesce(sum(octet_length(bytes)), 0) as size from voice_parts
     where device_id = ${device.id} and transfer = ${transfer}`;
-  if (size > mostBytes || total > mostParts) {
+  if (size > maxBytes || total > maxParts) {
     await deleteParts(db, device, transfer);
     await db.run`
       update voice_transfers set is_dropped = true where device_id = ${device.id} and transfer = ${transfer}`;
@@ -95,7 +95,7 @@ async function forgetOldest(db: Db, device: Target, except: string): Promise<voi
   const old = await db.many<{ transfer: string }>`
     select transfer from voice_transfers
     where device_id = ${device.id} and part_hashes is null and not is_dropped and transfer <> ${except}
-    order by updated_at desc offset ${mostUnfinished - 1}`;
+    order by updated_at desc offset ${maxUnfinished - 1}`;
   for (const { transfer } of old) await forget(db, device, transfer);
 }
 
@@ -105,7 +105,7 @@ const sweepRows = 500;
 export async function deleteOldTransfers(db: Db, unfinishedBefore: Date, finishedBefore: Date): Promise<number> {
   let total = 0;
   for (let count = sweepRows; count === sweepRows; total += count) {
-    const gone = await db.many<{ device_id: string; transfer: string }>`
+    const expired = await db.many<{ device_id: string; transfer: string }>`
       with old as (
         select device_id, transfer from voice_transfers
         where updated_at < ${unfinishedBefore} and (part_hashes is null or updated_at < ${finishedBefore})
@@ -115,7 +115,7 @@ export async function deleteOldTransfers(db: Db, unfinishedBefore: Date, finishe
       )
       delete from voice_transfers t using old where t.device_id = old.device_id and t.transfer = old.transfer
       returning t.device_id, t.transfer`;
-    count = gone.length;
+    count = expired.length;
   }
   return total;
 }

@@ -11,7 +11,7 @@ describe("the frames of an AMR file", () => {
     expect(readAmrFrames(file)).toEqual({
       isWideband: false,
       count: 4,
-      highestMode: 7,
+      maxMode: 7,
       isWhole: true,
       end: file.length,
     });

@@ -3,7 +3,7 @@ export interface AmrFrames {
   isWideband: boolean;
   count: number;
   /** The highest mode of speech: 0 is 4.75 kbit/s, 7 is 12.2 kbit/s (narrow band). */
-  highestMode: number;
+  maxMode: number;
   /** False: a frame is damaged or cut, and what lies behind it was not looked at. */
   isWhole: boolean;
   /** Where the last of the frames ends. */
@@ -24,7 +24,7 @@ export function readAmrFrames(file: Uint8Array, limit = Number.POSITIVE_INFINITY
   if (!isWideband && !bytes.subarray(0, narrowHeader.length).equals(narrowHeader)) return undefined;
   const sizes = isWideband ? wideSizes : narrowSizes;
   const end = isWideband ? wideHeader.length : narrowHeader.length;
-  const frames: AmrFrames = { isWideband, count: 0, highestMode: 0, isWhole: true, end };
+  const frames: AmrFrames = { isWideband, count: 0, maxMode: 0, isWhole: true, end };
   while (frames.end < bytes.length && frames.count < limit) {
     const head = bytes[frames.end] as number;
     const type = (head >> 3) & 15;
@@ -34,7 +34,7 @@ export function readAmrFrames(file: Uint8Array, limit = Number.POSITIVE_INFINITY
     if (!frames.isWhole) return frames;
     frames.end += 1 + size;
     frames.count++;
-    if (type <= 7) frames.highestMode = Math.max(frames.highestMode, type);
+    if (type <= 7) frames.maxMode = Math.max(frames.maxMode, type);
   }
   return frames;
 }

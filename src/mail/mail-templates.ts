@@ -27,7 +27,7 @@ export interface RenderedMail {
   html: string;
 }
 
-const longestNameInSubject = 60;
+const maxSubjectNameLength = 60;
 
 /** The mail in the language of the locale (`it`, `it-IT`, `it_IT`), in English for any other. */
 export function renderMail(kind: string, locale: string, params: Readonly<Record<string, string>>): RenderedMail {
@@ -42,7 +42,7 @@ export function renderMail(kind: string, locale: string, params: Readonly<Record
   const language = languageOf(locale);
   const texts = mailTexts[language];
   const parts: MailParts = {
-    subject: texts[known].subject(shorten(names.organization, longestNameInSubject)),
+    subject: texts[known].subject(shorten(names.organization, maxSubjectNameLength)),
     paragraphs: texts[known].paragraphs(names),
     action: texts[known].action,
     link: webLink(link),
@@ -109,9 +109,9 @@ const singleLine = (text: string): string =>
 
 const optionalLine = (text: string | undefined): string | undefined => singleLine(text ?? "") || undefined;
 
-const shorten = (text: string, most: number): string => {
+const shorten = (text: string, maxLength: number): string => {
   const characters = [...text];
-  return characters.length <= most ? text : `${characters.slice(0, most - 1).join("")}…`;
+  return characters.length <= maxLength ? text : `${characters.slice(0, maxLength - 1).join("")}…`;
 };
 
 function webLink(text: string | undefined): string {

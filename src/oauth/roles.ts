@@ -11,4 +11,4 @@ export function roleLabel(number: number): MemberRole {
   return label;
 }
 
-export const isAtLeast = (role: MemberRole, least: MemberRole): boolean => roleNumbers[role] >= roleNumbers[least];
+export const isAtLeast = (role: MemberRole, minRole: MemberRole): boolean => roleNumbers[role] >= roleNumbers[minRole];

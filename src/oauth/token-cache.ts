@@ -42,7 +42,7 @@ export class TokenCache {
   }
 
   /** The same from memory; undefined also when the database must be asked. */
-  remembered(token: string): PartnerIdentity | undefined {
+  findCached(token: string): PartnerIdentity | undefined {
     const entry = this.#entries.get(hashSecret(token).toString("hex"));
     if (!entry || !this.#listener.isConnected || Date.now() - entry.readAtMs >= maxAgeMs) return undefined;
     return this.#isLive(entry.identity) ? entry.identity : undefined;

@@ -34,13 +34,13 @@ export function resultOf(
     statusCode: outcome.kind === "answered" ? outcome.status : null,
     error,
   };
-  const of = { integrationId, organizationId, id: eventId, pushEpoch };
+  const key = { integrationId, organizationId, id: eventId, pushEpoch };
   if (next.kind === "retry") {
-    return { next, record, change: { ...of, kind: "open", attempts: attempt, dueAtMs: next.dueAt.getTime() } };
+    return { next, record, change: { ...key, kind: "open", attempts: attempt, dueAtMs: next.dueAt.getTime() } };
   }
   if (next.kind === "dead_letter") {
     const parkedAtMs = now.getTime();
-    return { next, record, change: { ...of, kind: "dead", attempts: attempt, error: error ?? "", parkedAtMs } };
+    return { next, record, change: { ...key, kind: "dead", attempts: attempt, error: error ?? "", parkedAtMs } };
   }
-  return { next, record, change: isOnRecord ? { ...of, kind: "gone" } : undefined };
+  return { next, record, change: isOnRecord ? { ...key, kind: "gone" } : undefined };
 }

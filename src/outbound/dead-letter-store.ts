@@ -5,7 +5,7 @@ import { sql } from "../db/sql.ts";
 /** Hears which integration has deliveries that its lane did not make. */
 export const redriveChannel = "vigil_redrive";
 
-const lowestId = "00000000-0000-0000-0000-000000000000";
+const minId = "00000000-0000-0000-0000-000000000000";
 
 /** A row that was given up. It stays in the log, and here until the log forgets it. */
 export interface DeadLetter {
@@ -30,7 +30,7 @@ export async function* readDeadLetters(
   integrationId: string,
   id: string | undefined,
 ): AsyncGenerator<DeadLetter[]> {
-  let after = lowestId;
+  let after = minId;
   for (;;) {
     const page = await db.many<DeadLetter>`
       select d.id, e.type, e.device_uid, e.occurred_at, d.attempts, d.last_error, d.parked_at

@@ -47,7 +47,7 @@ export class DeliveryLane implements ReadingLane {
     this.#organizationId = claimed.organizationId;
     this.#parts = parts;
     this.#settings = settings;
-    this.#pace = new LanePace(parts.mostInFlight);
+    this.#pace = new LanePace(parts.maxInFlight);
     this.#window = new LaneWindow({ ms: claimed.cursorMs, seq: claimed.cursorSeq });
     this.#retries = new RetryQueue(claimed.retryAt);
     this.#reader = new LaneReader(this, this.#window, this.#retries, parts);
@@ -207,8 +207,8 @@ export class DeliveryLane implements ReadingLane {
     const now = clock.now();
     const { integrationId } = this;
     const isOnRecord = entry === undefined || entry.isParked;
-    const of = { integrationId, organizationId: this.#organizationId, eventId: row.id, pushEpoch: row.pushEpoch };
-    const { next, record, change } = resultOf({ ...of, attempt, startedAtMs, isOnRecord }, answer, now, waitsMs);
+    const key = { integrationId, organizationId: this.#organizationId, eventId: row.id, pushEpoch: row.pushEpoch };
+    const { next, record, change } = resultOf({ ...key, attempt, startedAtMs, isOnRecord }, answer, now, waitsMs);
     this.#inFlight--;
     if (entry) this.#freshInFlight--;
     metrics.attempt(next.kind, answer.durationMs);
@@ -243,8 +243,8 @@ export class DeliveryLane implements ReadingLane {
     this.#retries.take();
     this.#open--;
     const { id, pushEpoch } = row;
-    const of = { integrationId: this.integrationId, organizationId: this.#organizationId, id, pushEpoch };
-    this.#parts.recorder.add(this, undefined, { ...of, kind: "gone" });
+    const key = { integrationId: this.integrationId, organizationId: this.#organizationId, id, pushEpoch };
+    this.#parts.recorder.add(this, undefined, { ...key, kind: "gone" });
   }
 
   parkSlow(nowMs: number): readonly RowChange[] {

@@ -25,9 +25,9 @@ interface Pending {
 const fresh = (): Pending => ({ attempts: [], changes: new Map(), lanes: new Map() });
 const gatherMs = 25;
 const enough = 500;
-const mostPending = 2000;
+const maxPending = 2000;
 const firstPauseMs = 250;
-const longestPauseMs = 2000;
+const maxPauseMs = 2000;
 
 /**
  * Puts on record what became of attempts, in batches of all lanes. A crash loses at most what was gathered, and those rows are
@@ -54,7 +54,7 @@ export class DeliveryRecorder {
 
   /** True while no attempt may begin. */
   get isBlocked(): boolean {
-    return this.#pauseMs > 0 || this.#pending.attempts.length >= mostPending;
+    return this.#pauseMs > 0 || this.#pending.attempts.length >= maxPending;
   }
 
   /** Without a lane: it was given up meanwhile, and only the attempt is still of interest. */
@@ -84,7 +84,7 @@ export class DeliveryRecorder {
     this.#timer = undefined;
     const batch = this.#pending;
     this.#pending = fresh();
-    const wasBlocked = this.#pauseMs > 0 || batch.attempts.length >= mostPending;
+    const wasBlocked = this.#pauseMs > 0 || batch.attempts.length >= maxPending;
     this.#writing = this.#store(batch)
       .then(
         () => {
@@ -93,7 +93,7 @@ export class DeliveryRecorder {
         (error: unknown) => {
           if (this.#pauseMs === 0)
             this.#log.warn({ err: error }, "deliveries could not be recorded, will be tried again");
-          this.#pauseMs = Math.min(longestPauseMs, Math.max(firstPauseMs, this.#pauseMs * 2));
+          this.#pauseMs = Math.min(maxPauseMs, Math.max(firstPauseMs, this.#pauseMs * 2));
           this.#putBack(batch);
         },
       )

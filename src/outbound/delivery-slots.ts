@@ -14,18 +14,18 @@ const reservedShare = 1 / 8;
  * those with new rows first: who has fallen behind gives way to who has not.
  */
 export class Slots {
-  readonly #most: number;
-  readonly #mostLate: number;
+  readonly #max: number;
+  readonly #maxLate: number;
   readonly #waiting = { new: new Set<SlotUser>(), late: new Set<SlotUser>() };
   readonly #invited = new Map<SlotUser, RowAge>();
   readonly #upToDate = new Set<SlotUser>();
   readonly #taken = { new: 0, late: 0 };
   #lateLimit: number;
 
-  constructor(most: number) {
-    this.#most = most;
-    this.#mostLate = Math.max(1, Math.floor(most * (1 - reservedShare)));
-    this.#lateLimit = this.#mostLate;
+  constructor(max: number) {
+    this.#max = max;
+    this.#maxLate = Math.max(1, Math.floor(max * (1 - reservedShare)));
+    this.#lateLimit = this.#maxLate;
   }
 
   get taken(): number {
@@ -37,7 +37,7 @@ export class Slots {
   }
 
   get isFull(): boolean {
-    return this.taken >= this.#most;
+    return this.taken >= this.#max;
   }
 
   /** Whether there is somebody to give way to: a lane that has sent new rows and has not fallen behind since. */
@@ -47,7 +47,7 @@ export class Slots {
 
   /** How many late rows may be under way, of those that the process can have. */
   limitLate(limit: number): void {
-    this.#lateLimit = Math.min(this.#mostLate, limit);
+    this.#lateLimit = Math.min(this.#maxLate, limit);
     for (let free = this.#lateLimit - this.#taken.late; free > 0 && this.#waiting.late.size > 0; free--) {
       if (!this.#inviteNext()) return;
     }

@@ -1,17 +1,17 @@
 const firstInFlight = 4;
-const fewestInFlight = 2;
+const minInFlight = 2;
 /** With this many open deliveries new rows are only tried one by one, until one succeeds. */
-const mostOpen = 10_000;
+const maxOpen = 10_000;
 export const probeEveryMs = 1000;
 
 /** How much a receiver gets at a time: more with every success, half with every silence. */
 export class LanePace {
-  readonly #most: number;
+  readonly #max: number;
   #limit = firstInFlight;
   #failedMs: number | undefined;
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(max: number) {
+    this.#max = max;
   }
 
   /** Attempts that may be under way. */
@@ -26,17 +26,17 @@ export class LanePace {
 
   succeeded(): void {
     this.#failedMs = undefined;
-    this.#limit = Math.min(this.#most, this.#limit + 1);
+    this.#limit = Math.min(this.#max, this.#limit + 1);
   }
 
   failed(nowMs: number, isTimeout: boolean): void {
     this.#failedMs = nowMs;
-    if (isTimeout) this.#limit = Math.max(fewestInFlight, this.#limit >> 1);
+    if (isTimeout) this.#limit = Math.max(minInFlight, this.#limit >> 1);
   }
 
   /** A receiver that fails everything gets new rows one by one while too many wait to be tried again. */
   isHeldBack(open: number, newInFlight: number, nowMs: number): boolean {
-    if (open < mostOpen || this.#failedMs === undefined) return false;
+    if (open < maxOpen || this.#failedMs === undefined) return false;
     return newInFlight > 0 || nowMs - this.#failedMs < probeEveryMs;
   }
 }

@@ -22,6 +22,6 @@ export interface LaneParts {
   metrics: DeliveryMetrics;
   waitsMs: readonly number[];
   timeoutMs: number;
-  mostInFlight: number;
+  maxInFlight: number;
   onClosed(lane: RecordedLane): void;
 }

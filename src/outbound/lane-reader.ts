@@ -9,7 +9,7 @@ import type { RetryQueue } from "./retry-queue.ts";
 const pageRows = 256;
 const skippedPageRows = 4096;
 const lowWater = 64;
-const mostInHand = 2000;
+const maxWindowRows = 2000;
 const pauseAfterErrorMs = 500;
 
 /** The lane that is read for. */
@@ -57,10 +57,10 @@ export class LaneReader {
 
   /** Undefined if there is nothing to read, or no room. What it gives ends well, also when the database does not answer. */
   readMore(nowMs: number): Promise<void> | undefined {
-    if (this.#window.size >= mostInHand) this.#window.advance();
+    if (this.#window.size >= maxWindowRows) this.#window.advance();
     const wantsRetries = this.#retries.isEmpty && this.#retries.nextDueMs <= nowMs;
     const wantsPage =
-      this.#wakes > this.#wakesRead && this.#window.waiting < lowWater && this.#window.size < mostInHand;
+      this.#wakes > this.#wakesRead && this.#window.waiting < lowWater && this.#window.size < maxWindowRows;
     return wantsRetries || wantsPage ? this.#read(wantsRetries, wantsPage) : undefined;
   }
 
@@ -97,9 +97,9 @@ export class LaneReader {
   }
 
   async #readRetries(): Promise<void> {
-    const { db, clock, mostInFlight } = this.#parts;
+    const { db, clock, maxInFlight } = this.#parts;
     const now = clock.now();
-    const limit = 2 * mostInFlight;
+    const limit = 2 * maxInFlight;
     const rows = await readRetries(db, this.#lane.integrationId, { now, busy: this.#retries.held, limit });
     await this.#refreshFor(rows);
     this.#retries.fill(rows, now, limit);

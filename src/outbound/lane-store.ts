@@ -47,10 +47,10 @@ const claimed = sql`d.integration_id as "integrationId", d.organization_id as "o
   d.cursor_seq as "cursorSeq", d.retry_at as "retryAt"`;
 
 /** A lease that ends later was left by a worker whose clock was ahead: those of living workers do not differ so much. */
-const longestLeaseMs = 300_000;
+const maxLeaseMs = 300_000;
 
 const isFree = ({ now }: Lease): Sql =>
-  sql`(d.lease_until is null or d.lease_until <= ${now} or d.lease_until > ${new Date(now.getTime() + longestLeaseMs)})`;
+  sql`(d.lease_until is null or d.lease_until <= ${now} or d.lease_until > ${new Date(now.getTime() + maxLeaseMs)})`;
 
 /** Takes the named lanes that nobody serves, and makes those that are new. */
 export const claimLanes = (db: Db, integrationIds: readonly string[], lease: Lease): Promise<ClaimedLane[]> =>

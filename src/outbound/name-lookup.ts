@@ -4,7 +4,7 @@ import type { Resolve } from "../resources/organizations/webhook-target.ts";
 
 const atOnce = 2;
 const slowAfterMs = 500;
-const mostSlowNames = 10_000;
+const maxSlowNames = 10_000;
 
 /**
  * Looks names up with the system's resolver, which blocks one of the few threads that the whole process has for it. A partner
@@ -25,7 +25,7 @@ export function makeNameLookup(
       return await resolve(name);
     } finally {
       slowNames.delete(name);
-      if (performance.now() - startedMs > slowAfterMs && slowNames.size < mostSlowNames) slowNames.add(name);
+      if (performance.now() - startedMs > slowAfterMs && slowNames.size < maxSlowNames) slowNames.add(name);
     }
   };
   return (name) => {

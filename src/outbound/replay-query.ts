@@ -3,8 +3,8 @@ import { cursorExpired, invalidCursor, invalidFilter, invalidLimit, validationEr
 import { uuidV7Floor } from "../lib/ids.ts";
 
 const uuidV7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
-const usualLimit = 100;
-const longestLimit = 500;
+const defaultLimit = 100;
+const maxLimit = 500;
 const dayMs = 86_400_000;
 
 const text = (description: string, schema: Record<string, unknown> = { type: "string" }): QueryParam<string> => ({
@@ -21,7 +21,7 @@ export const replayParams = {
     type: "string",
     format: "uuid",
   }),
-  limit: text("Rows of the answer, 1 to 500.", { type: "integer", minimum: 1, maximum: 500, default: usualLimit }),
+  limit: text("Rows of the answer, 1 to 500.", { type: "integer", minimum: 1, maximum: 500, default: defaultLimit }),
   types: text("Comma separated types, of those the integration is subscribed to. Unknown ones are dropped."),
   ordering: text("Accepted and ignored: rows come in ascending order of their ids."),
   search: text("Case-insensitive text anywhere in the IMEI or the type."),
@@ -42,12 +42,12 @@ export async function readReplayQuery(
   edgeMs: number,
   expired: () => Promise<never>,
 ): Promise<ReplayQuery> {
-  const { since, limit = String(usualLimit), types, search = "" } = query;
+  const { since, limit = String(defaultLimit), types, search = "" } = query;
   if (since !== undefined) {
     if (!uuidV7.test(since)) throw invalidCursor("since must be a UUID of version 7.");
     if (timeOf(since) < edgeMs) await expired();
   }
-  if (!/^[+-]?\d{1,9}$/.test(limit) || Number(limit) < 1 || Number(limit) > longestLimit) throw invalidLimit();
+  if (!/^[+-]?\d{1,9}$/.test(limit) || Number(limit) < 1 || Number(limit) > maxLimit) throw invalidLimit();
   const named = types?.split(",").flatMap((type) => type.trim() || []);
   if (named?.length === 0) throw invalidFilter();
   if (search.includes("\0")) throw validationError({ search: ["Null characters are not allowed."] });

@@ -2,7 +2,7 @@ import type { Db } from "../db/database.ts";
 import { allOf, rawSql, type Sql, sql } from "../db/sql.ts";
 import { uuidV7Floor } from "../lib/ids.ts";
 import { containsPattern, foldForSearch } from "../lib/search-text.ts";
-import { usualTypes } from "../outbox/outbound-gate.ts";
+import { defaultTypes } from "../outbox/outbound-gate.ts";
 import type { WebhookEventType } from "../outbox/webhook-event-types.ts";
 
 /** The integration whose log is read. */
@@ -42,8 +42,10 @@ export interface ReplayPage {
  */
 export async function readLog(db: Db, owner: ReplayOwner, range: ReplayRange): Promise<ReplayPage> {
   if (range.types.length === 0) return { rows: [], hasMore: false };
-  const isUsual = usualTypes.every((type) => range.types.includes(type));
-  const rows = await db.many<ReplayPage["rows"][number]>(isUsual ? byId(owner, range) : byType(owner, range));
+  const coversDefaultTypes = defaultTypes.every((type) => range.types.includes(type));
+  const rows = await db.many<ReplayPage["rows"][number]>(
+    coversDefaultTypes ? byId(owner, range) : byType(owner, range),
+  );
   return { rows: rows.slice(0, range.limit), hasMore: rows.length > range.limit };
 }
 

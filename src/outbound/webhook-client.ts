@@ -33,7 +33,7 @@ export interface WebhookTarget {
 export type OpenTarget = (url: string) => WebhookTarget;
 
 /** The body of an answer is of no interest; it is read only so that the connection can be used again. */
-const mostAnswerBytes = 4096;
+const maxAnswerBytes = 4096;
 const answerBodyMs = 1000;
 const idleMs = 4000;
 /** A name that moves is followed within this time, however busy its connections are. */
@@ -188,7 +188,7 @@ function sendOnce(pool: Pool, request: OneRequest, timeoutMs: number): Promise<A
       },
       onResponseData: (started, chunk) => {
         answerBytes += chunk.length;
-        if (answerBytes > mostAnswerBytes) started.abort(new Error("enough"));
+        if (answerBytes > maxAnswerBytes) started.abort(new Error("enough"));
       },
       onResponseEnd: finish,
       onResponseError: (_, error) => {

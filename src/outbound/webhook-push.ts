@@ -44,8 +44,8 @@ export interface WebhookPushOptions {
   allowCidrs: readonly string[];
   extraCa?: string | undefined;
   resolve?: WebhookClientOptions["resolve"];
-  mostInFlight?: number;
-  mostInFlightPerLane?: number;
+  maxInFlight?: number;
+  maxInFlightPerLane?: number;
   tickMs?: number;
   leaseMs?: number;
 }
@@ -68,8 +68,8 @@ const shareEveryMs = 100;
 export const startWebhookPush = (options: WebhookPushOptions): WebhookPush => new Push(options);
 
 /** Measures how busy the process is, and lets late rows have what is left of its time. */
-function shareTime(slots: Slots, most: number): () => void {
-  const share = new LateShare(most);
+function shareTime(slots: Slots, max: number): () => void {
+  const share = new LateShare(max);
   let before = performance.eventLoopUtilization();
   const timer = setInterval(() => {
     const now = performance.eventLoopUtilization();
@@ -105,12 +105,12 @@ class Push implements WebhookPush {
 
   constructor(options: WebhookPushOptions) {
     const { db, clock, log, listener, metrics, waitsMs, timeoutMs, allowCidrs, extraCa, resolve } = options;
-    const { mostInFlight = 1024, mostInFlightPerLane = 32, tickMs = 1000, leaseMs = 5000 } = options;
+    const { maxInFlight = 1024, maxInFlightPerLane = 32, tickMs = 1000, leaseMs = 5000 } = options;
     this.#db = db;
     this.#clock = clock;
     this.#log = log;
     this.#leaseMs = leaseMs;
-    this.#slots = new Slots(mostInFlight);
+    this.#slots = new Slots(maxInFlight);
     const onFree = (): void => this.#pumpAll();
     this.#recorder = new DeliveryRecorder({ db, clock, log, owner: this.#owner, onFree });
     this.#parts = {
@@ -125,7 +125,7 @@ class Push implements WebhookPush {
         timeoutMs,
         allowCidrs,
         extraCa,
-        connections: mostInFlightPerLane,
+        connections: maxInFlightPerLane,
         ...(resolve ? { resolve } : {}),
       }),
       metrics: makeDeliveryMetrics(metrics, {
@@ -135,7 +135,7 @@ class Push implements WebhookPush {
       }),
       waitsMs,
       timeoutMs,
-      mostInFlight: mostInFlightPerLane,
+      maxInFlight: maxInFlightPerLane,
       onClosed: (lane) => this.#forget(lane),
     };
     listener.on(outboundChannel, (integrationId) => this.#wake(integrationId));
@@ -149,7 +149,7 @@ class Push implements WebhookPush {
     // Notifications may have been lost with the connection.
     listener.onReset(() => this.#refreshAll());
     this.#stopTicking = repeat("webhook lanes", tickMs, log, () => this.#tick());
-    this.#stopSharing = shareTime(this.#slots, mostInFlight);
+    this.#stopSharing = shareTime(this.#slots, maxInFlight);
   }
 
   async close(): Promise<void> {
@@ -216,12 +216,12 @@ class Push implements WebhookPush {
     for (const lane of claimed) {
       const { integrationId } = lane;
       this.#others.delete(integrationId);
-      const of = byId.get(integrationId);
-      if (!of || this.#lanes.has(integrationId)) continue;
-      const opened = new DeliveryLane(lane, of, this.#parts);
-      this.#lanes.set(integrationId, opened);
-      opened.refresh(of);
-      opened.pump();
+      const integration = byId.get(integrationId);
+      if (!integration || this.#lanes.has(integrationId)) continue;
+      const deliveryLane = new DeliveryLane(lane, integration, this.#parts);
+      this.#lanes.set(integrationId, deliveryLane);
+      deliveryLane.refresh(integration);
+      deliveryLane.pump();
     }
   }
 

@@ -28,4 +28,4 @@ export const shownTypes = (integration: GatedIntegration): WebhookEventType[] =>
   allWebhookEventTypes.filter((type) => isTypeShown(type, integration));
 
 /** Types that everybody gets who has the scopes; a log holds little beside them. */
-export const usualTypes = allWebhookEventTypes.filter((type) => !webhookEventTypes[type].additive);
+export const defaultTypes = allWebhookEventTypes.filter((type) => !webhookEventTypes[type].additive);

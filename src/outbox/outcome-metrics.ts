@@ -4,9 +4,9 @@ import type { OutboundEntry } from "./outbound-entry.ts";
 /** Counts how commands, messages and recordings ended. To be told after the commit, and never of their content. */
 export interface OutcomeMetrics {
   /** What partners are told, whether or not somebody wants to hear it. */
-  told(entries: readonly OutboundEntry[]): void;
+  countOutcomes(entries: readonly OutboundEntry[]): void;
   /** An ECG recording is over. */
-  recorded(status: unknown): void;
+  countRecording(status: unknown): void;
 }
 
 /** From seconds to the day that a command waits for its device by default. */
@@ -37,7 +37,7 @@ export function makeOutcomeMetrics(metrics: Metrics): OutcomeMetrics {
   };
 
   return {
-    told: (entries) => {
+    countOutcomes: (entries) => {
       for (const entry of entries) {
         switch (entry.type) {
           case "command.ack":
@@ -56,9 +56,9 @@ export function makeOutcomeMetrics(metrics: Metrics): OutcomeMetrics {
         }
       }
     },
-    recorded: (status) => recordings.add({ status: String(status) }),
+    countRecording: (status) => recordings.add({ status: String(status) }),
   };
 }
 
 /** For those who are not asked to count. */
-export const noOutcomes: OutcomeMetrics = { told: () => undefined, recorded: () => undefined };
+export const noOutcomes: OutcomeMetrics = { countOutcomes: () => undefined, countRecording: () => undefined };

@@ -9,7 +9,7 @@ import type { Found, PlaceService } from "./place-service.ts";
 import { type Claimed, finishPlaceJob, setAddress } from "./place-store.ts";
 
 const reuseWithinM = 50;
-const longestAddress = 500;
+const maxAddressLength = 500;
 
 /** An address and the point it was asked for. Distances are measured from there: from row to row they would drift away. */
 interface Anchor extends Point {
@@ -88,5 +88,5 @@ const storable = (text: string): string =>
       .replace(/[\u0000-\u001f\u007f]+/g, " ")
       .trim(),
   )
-    .slice(0, longestAddress)
+    .slice(0, maxAddressLength)
     .join("");

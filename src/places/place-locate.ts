@@ -8,7 +8,7 @@ import type { LookUp } from "./place-lane.ts";
 import type { Found, PlaceService } from "./place-service.ts";
 import { type Claimed, finishPlaceJob, insertLocated, type LocatedPosition } from "./place-store.ts";
 
-const worstValidAccuracyM = 10_000;
+const maxValidAccuracyM = 10_000;
 
 interface Place {
   lat: number;
@@ -117,5 +117,5 @@ function positionOf(
 
 function invalidReasonOf({ lat, lng, accuracyM }: Place): LocatedPosition["invalidReason"] {
   if (lat === 0 && lng === 0) return "zero_coordinates";
-  return accuracyM > worstValidAccuracyM ? "low_accuracy" : null;
+  return accuracyM > maxValidAccuracyM ? "low_accuracy" : null;
 }

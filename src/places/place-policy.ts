@@ -17,10 +17,10 @@ export const atTime = (breaker: Breaker, nowMs: number): Breaker =>
   breaker.kind === "open" && nowMs >= breaker.untilMs ? { kind: "trial", openings: breaker.openings } : breaker;
 
 /** How many questions may be under way at once. */
-export function allowance(breaker: Breaker, most: number): number {
+export function allowance(breaker: Breaker, max: number): number {
   switch (breaker.kind) {
     case "closed":
-      return most;
+      return max;
     case "trial":
       return 1;
     case "open":

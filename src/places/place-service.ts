@@ -28,9 +28,9 @@ export class PlaceService {
   }
 
   /** How many look-ups may be under way now. */
-  allowance(most: number): number {
+  allowance(max: number): number {
     this.#breaker = atTime(this.#breaker, this.#options.clock.nowMs());
-    return allowance(this.#breaker, most);
+    return allowance(this.#breaker, max);
   }
 
   /** Does the work once for all who want the same at the same time; it includes looking into the cache and writing it. */

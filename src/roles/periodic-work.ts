@@ -28,7 +28,7 @@ import { deleteOldActivationTokens } from "../resources/users/activation-store.t
 import { keepPartitions, tablesOf } from "./partitioned-tables.ts";
 
 const minuteMs = 60_000;
-const mostUnknownDevices = 10_000;
+const maxUnknownDevices = 10_000;
 
 /** What a worker does again and again: sweeps of what is due, and the end of rows that have served. */
 export function startPeriodicWork(
@@ -78,7 +78,7 @@ export function startPeriodicWork(
       const dayAgo = new Date(clock.nowMs() - 24 * 60 * minuteMs);
       await deleteHiddenAudio(db, dayAgo);
       await deleteOldTransfers(db, dayAgo, new Date(clock.nowMs() - 42 * 24 * 60 * minuteMs));
-      await forgetUnknownDevices(db, new Date(clock.nowMs() - 30 * 24 * 60 * minuteMs), mostUnknownDevices);
+      await forgetUnknownDevices(db, new Date(clock.nowMs() - 30 * 24 * 60 * minuteMs), maxUnknownDevices);
     }),
   ];
 }

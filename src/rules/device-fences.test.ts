@@ -62,7 +62,13 @@ class World {
   at(seconds: number, metres: number, accuracyM?: number | null, lateSeconds?: number): this {
     const fix = fixAt(seconds, metres, accuracyM, lateSeconds);
     const stored = JSON.parse(JSON.stringify(this.device)) as DeviceFences;
-    const outcome = evaluateDeviceFix(stored, this.index.of("watch", []), fix, noon + seconds * 1000, isScheduled);
+    const outcome = evaluateDeviceFix(
+      stored,
+      this.index.sourceFor("watch", []),
+      fix,
+      noon + seconds * 1000,
+      isScheduled,
+    );
     this.device = outcome.device;
     this.facts.push(...outcome.facts);
     return this;
@@ -131,7 +137,8 @@ describe("a device and the fences of its organization", () => {
     ]);
     const { heard } = world.device;
     expect(
-      evaluateDeviceFix(world.device, world.index.of("watch", []), fixAt(4000, 0, 30), noon, isScheduled).device.heard,
+      evaluateDeviceFix(world.device, world.index.sourceFor("watch", []), fixAt(4000, 0, 30), noon, isScheduled).device
+        .heard,
     ).toBe(heard);
   });
 
@@ -150,7 +157,7 @@ describe("a device and the fences of its organization", () => {
   it("forgets a fence that no longer applies", () => {
     const world = new World().change({}).at(0, 0);
     world.index.remove("home");
-    expect(nextDeviceDueMs(world.device, world.index.of("watch", []))).toBeNull();
+    expect(nextDeviceDueMs(world.device, world.index.sourceFor("watch", []))).toBeNull();
     expect(world.at(10, 5000).told).toEqual([]);
     expect(world.states).toEqual([]);
   });
@@ -170,7 +177,7 @@ describe("the fences of the device itself", () => {
 describe("the timers of a device", () => {
   it("are due with the first of its fences", () => {
     const world = new World().change({ id: "a", dwellThresholdSeconds: 900 }).change({ id: "b" }).at(0, 0);
-    const source = world.index.of("watch", []);
+    const source = world.index.sourceFor("watch", []);
     expect(nextDeviceDueMs(world.device, source)).toBe(noon + 600_000);
     expect(nextDeviceDueMs(noFences, source)).toBeNull();
   });

@@ -53,7 +53,7 @@ export interface DeviceOutcome {
   facts: FenceFact[];
 }
 
-const mostHeard = 8;
+const maxRecentFixes = 8;
 
 /** A valid fix. One that is older than the last evaluated, or late, leaves everything as it is. */
 export function evaluateDeviceFix(
@@ -143,6 +143,6 @@ function withHeard(heard: readonly Heard[], fresh: Heard): readonly Heard[] {
   if (heard.some((one) => saysAsMuch(one, fresh))) return heard;
   const kept = heard.filter((one) => !saysAsMuch(fresh, one));
   // Longer lists are of devices whose fixes become worse with every change of a fence. The first entry is the most exact: it stays.
-  if (kept.length >= mostHeard) kept.splice(1, 1);
+  if (kept.length >= maxRecentFixes) kept.splice(1, 1);
   return [...kept, fresh];
 }

@@ -147,7 +147,7 @@ describe("fences that are not of the whole organization", () => {
   });
 
   it("have a revision that changes with the link or the assignment", () => {
-    const source = index.of("watch", ann);
+    const source = index.sourceFor("watch", ann);
     expect(source.version).toBe(7);
     expect(["linked", "of ann", "everyone"].map((id) => source.find(id)?.revision)).toEqual(["1/then", "1/may", "1"]);
     expect(index.find("watch", [], "of ann")).toBeUndefined();

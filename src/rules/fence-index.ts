@@ -78,7 +78,7 @@ export class FenceIndex {
   }
 
   /** The fences as they apply to this device; to be asked for again when the index or the holders have changed. */
-  of(deviceId: string, holders: readonly Holder[]): FenceSource {
+  sourceFor(deviceId: string, holders: readonly Holder[]): FenceSource {
     // Made once: a copy of each fence with every fix would cost more than its evaluation.
     const own = this.#ownOf(deviceId, holders);
     const ownById = new Map(own.map((fence) => [fence.id, fence]));

@@ -31,8 +31,8 @@ const dayMs = 86_400_000;
 
 /** Remembers what it has learned of zones and schedules, so that a check costs less than a microsecond. */
 export function makeScheduleCheck(): ScheduleCheck {
-  const zoneOf = remembered(new Map<string, (tsMs: number) => number>(), makeZoneOffset);
-  const spansOf = remembered(new WeakMap<FenceSchedule, readonly Span[]>(), ({ windows }) => windows.map(toSpan));
+  const zoneOf = cached(new Map<string, (tsMs: number) => number>(), makeZoneOffset);
+  const spansOf = cached(new WeakMap<FenceSchedule, readonly Span[]>(), ({ windows }) => windows.map(toSpan));
   return (schedule, tsMs) => {
     if (schedule === null) return true;
     const spans = spansOf(schedule);
@@ -42,7 +42,7 @@ export function makeScheduleCheck(): ScheduleCheck {
   };
 }
 
-function remembered<K, V extends object>(
+function cached<K, V extends object>(
   known: { get(key: K): V | undefined; set(key: K, value: V): unknown },
   make: (key: K) => V,
 ): (key: K) => V {

@@ -79,7 +79,7 @@ const confirmMs = 60_000;
 const clearM = 50;
 const fastestKmh = 250;
 /** Metres of a degree of latitude, and a little less: far away is told without a sine. */
-const leastM = 111_000;
+const minMetresPerDegree = 111_000;
 
 export const bandM = (radiusM: number, accuracyM: number | null): number => Math.max(0.1 * radiusM, 20, accuracyM ?? 0);
 
@@ -117,7 +117,7 @@ export function isSettled(state: FenceState, fence: Fence, fix: FenceFix, nowMs:
   if (state.revision !== fence.revision || state.pending !== null || state.side === "unknown") return false;
   if (state.stay !== null && dwellDueMs(state, fence) <= nowMs) return false;
   const outerM = fence.radiusM + bandM(fence.radiusM, fix.accuracyM);
-  if (Math.abs(fix.lat - fence.lat) * leastM > outerM) return state.side === "outside";
+  if (Math.abs(fix.lat - fence.lat) * minMetresPerDegree > outerM) return state.side === "outside";
   const distance = distanceM(fence, fix);
   return state.side === "inside" ? distance <= fence.radiusM : distance > outerM;
 }

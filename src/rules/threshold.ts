@@ -76,7 +76,7 @@ export interface ThresholdReading {
 export type NewEventId = (nowMs: number) => string;
 
 const bothBounds = ["low", "high"] as const;
-const longestCooldownMs = 86_400_000;
+const maxCooldownMs = 86_400_000;
 const fromMostSpecific: readonly ThresholdScope[] = [20, 15, 10];
 const replace = 10;
 const disable = 30;
@@ -204,6 +204,6 @@ const isClear = ({ low, high, clearMargin }: ThresholdRule, bound: "low" | "high
 
 function withoutOldEvents(state: ThresholdState, nowMs: number): ThresholdState {
   const all = Object.entries(state.lastEventMs);
-  const recent = all.filter(([, atMs]) => nowMs - atMs < longestCooldownMs);
+  const recent = all.filter(([, atMs]) => nowMs - atMs < maxCooldownMs);
   return recent.length === all.length ? state : { ...state, lastEventMs: Object.fromEntries(recent) };
 }

@@ -5,7 +5,7 @@ export interface Timings {
   /** Without the answer for so long, the same packet is sent again. */
   answerTimeoutMs: number;
   /** So often; then the device gives the connection up. */
-  mostAttempts: number;
+  maxAttempts: number;
   connectTimeoutMs: number;
   /** From the order to the result of a measurement. */
   measureMs: number;
@@ -21,7 +21,7 @@ export interface Timings {
 export const watchTimings: Timings = {
   heartbeatMs: 240_000,
   answerTimeoutMs: 30_000,
-  mostAttempts: 3,
+  maxAttempts: 3,
   connectTimeoutMs: 20_000,
   measureMs: 4_000,
   restartMs: 15_000,
@@ -32,4 +32,4 @@ export const watchTimings: Timings = {
 };
 
 /** Reports kept while there is no connection; a watch has little memory, and there are thousands of them here. */
-export const mostStored = 100;
+export const maxStored = 100;

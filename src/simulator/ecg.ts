@@ -25,11 +25,11 @@ export function makeEcg(
   samplingRateHz = 250,
 ): EcgRecording {
   const beats: number[] = [];
-  const usualS = 60 / pulse;
+  const meanBeatS = 60 / pulse;
   const height = between(0.7, 1.3, seed, "height");
   for (let atS = -0.5; atS < seconds + 1; ) {
     beats.push(atS);
-    atS += usualS * (1 + 0.03 * bell(seed, "beat", startMs, beats.length));
+    atS += meanBeatS * (1 + 0.03 * bell(seed, "beat", startMs, beats.length));
   }
   let nearest = 0;
   const samples = Array.from({ length: Math.round(seconds * samplingRateHz) }, (_, index) => {

@@ -1,8 +1,8 @@
 import { protocols, rulesOf, type SpokenSlug } from "../codecs/protocols.ts";
-import type { DeviceProtocol, Identity } from "./device-protocol.ts";
+import type { DeviceProtocol, FleetTransport, Identity } from "./device-protocol.ts";
 import type { City, Person } from "./itinerary.ts";
 import { hash } from "./random.ts";
-import { type FleetTransport, type VirtualModels, virtualProtocols } from "./virtual-protocols.ts";
+import { type VirtualModels, virtualProtocols } from "./virtual-protocols.ts";
 
 const models: readonly (readonly [SpokenSlug, VirtualModels])[] = Object.entries(virtualProtocols).flatMap(
   ([slug, models]) => (models === null ? [] : [[slug as SpokenSlug, models] as const]),
@@ -31,7 +31,7 @@ export interface FleetMember extends Identity {
   person: Person;
 }
 
-export const largestFleet = 100_000;
+export const maxFleetSize = 100_000;
 
 export const rome: Omit<City, "utcOffsetMinutes"> = { lat: 41.9028, lng: 12.4964, mcc: 222, mnc: 1 };
 export const romeTimezone = "Europe/Rome";

@@ -18,7 +18,7 @@ import type { SeenAccessPoint } from "./sighting.ts";
 export type IwDialect = "A" | "B";
 
 const chunkBytes = 1024;
-const longestFrame = 16_384;
+const maxFrameBytes = 16_384;
 
 export function makeIwDevice(dialect: IwDialect): DeviceProtocol {
   return {
@@ -156,16 +156,16 @@ function endOfFrame(bytes: Buffer, start: number): number | "unreadable" | undef
   if (isVoice) {
     for (let comma = 0; comma < 6; comma++) {
       headEnd = bytes.indexOf(",", headEnd, "latin1") + 1;
-      if (headEnd === 0) return bytes.length - start > longestFrame ? "unreadable" : undefined;
+      if (headEnd === 0) return bytes.length - start > maxFrameBytes ? "unreadable" : undefined;
     }
     const length = Number(bytes.toString("latin1", start, headEnd).split(",")[5]);
-    if (!Number.isInteger(length) || length < 0 || length > longestFrame) return "unreadable";
+    if (!Number.isInteger(length) || length < 0 || length > maxFrameBytes) return "unreadable";
     if (bytes.length <= headEnd + length) return undefined;
     return bytes[headEnd + length] === 0x23 ? headEnd + length + 1 : "unreadable";
   }
   const hash = bytes.indexOf("#", start, "latin1");
   if (hash !== -1) return hash + 1;
-  return bytes.length - start > longestFrame ? "unreadable" : undefined;
+  return bytes.length - start > maxFrameBytes ? "unreadable" : undefined;
 }
 
 function understand(self: Identity, bytes: Buffer, dialect: IwDialect): Told {

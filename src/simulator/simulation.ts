@@ -1,13 +1,12 @@
 import type { Clock } from "../lib/clock.ts";
 import { type Timings, watchTimings } from "./device-options.ts";
-import type { React } from "./device-protocol.ts";
+import type { FleetTransport, React } from "./device-protocol.ts";
 import { type FleetMember, makeProtocols } from "./fleet.ts";
 import { makeLinks } from "./link.ts";
 import { Tally } from "./tally.ts";
 import { TimerWheel } from "./timer-wheel.ts";
 import { makeUdpLinks } from "./udp-link.ts";
 import { VirtualDevice } from "./virtual-device.ts";
-import type { FleetTransport } from "./virtual-protocols.ts";
 import type { World } from "./world.ts";
 
 export interface SimulationOptions {

@@ -28,7 +28,7 @@ export class Tally {
   readonly failures = new Map<string, number>();
   lastFailure: string | undefined;
   readonly #waits = new Uint32Array(64);
-  #longestMs = 0;
+  #maxMs = 0;
 
   failed(cause: string): void {
     this.failures.set(cause, (this.failures.get(cause) ?? 0) + 1);
@@ -45,7 +45,7 @@ export class Tally {
   waited(ms: number): void {
     const index = ms < 1 ? 0 : Math.min(this.#waits.length - 1, 1 + Math.floor(Math.log(ms) / Math.log(1.2)));
     this.#waits[index] = (this.#waits[index] as number) + 1;
-    this.#longestMs = Math.max(this.#longestMs, ms);
+    this.#maxMs = Math.max(this.#maxMs, ms);
   }
 
   /** The upper end of the class in which this share of all waits has ended; null without any. */
@@ -55,8 +55,8 @@ export class Tally {
     let seen = 0;
     for (const [index, count] of this.#waits.entries()) {
       seen += count;
-      if (seen >= total * share) return Math.round(Math.min(1.2 ** index, this.#longestMs) * 10) / 10;
+      if (seen >= total * share) return Math.round(Math.min(1.2 ** index, this.#maxMs) * 10) / 10;
     }
-    return this.#longestMs;
+    return this.#maxMs;
   }
 }

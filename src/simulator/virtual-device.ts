@@ -1,4 +1,4 @@
-import { mostStored } from "./device-options.ts";
+import { maxStored } from "./device-options.ts";
 import type { AlarmKind, Command, DeviceProtocol, Effect, Packet, Setting, Snapshot, Told } from "./device-protocol.ts";
 import { makeEcg } from "./ecg.ts";
 import type { FleetMember } from "./fleet.ts";
@@ -181,9 +181,9 @@ export class VirtualDevice implements Sleeper {
 
   #queue(packets: readonly Packet[]): void {
     this.#outbox.push(...packets);
-    const isFull = this.#state !== "online" && this.#outbox.length > mostStored;
+    const isFull = this.#state !== "online" && this.#outbox.length > maxStored;
     // The head may have been sent already: whether it is stored is not known, so it stays.
-    if (isFull) this.#world.tally.dropped += this.#outbox.splice(1, this.#outbox.length - mostStored).length;
+    if (isFull) this.#world.tally.dropped += this.#outbox.splice(1, this.#outbox.length - maxStored).length;
     this.#pump();
   }
 
@@ -234,7 +234,7 @@ export class VirtualDevice implements Sleeper {
     const { tally, timings } = this.#world;
     const head = this.#outbox[0];
     if (this.#state === "offline") this.#connect();
-    else if (this.#state === "online" && this.#isAwaiting && head && this.#attempts < timings.mostAttempts) {
+    else if (this.#state === "online" && this.#isAwaiting && head && this.#attempts < timings.maxAttempts) {
       tally.resent++;
       this.#transmit(head);
     } else if (this.#state === "online" && !this.#isAwaiting) this.#linkDueMs = never;
@@ -310,7 +310,7 @@ export class VirtualDevice implements Sleeper {
     } else {
       const head = this.#outbox[0];
       if (!this.#isAwaiting || head?.answer !== answer) return;
-      if (isRefusal && this.#attempts < timings.mostAttempts) {
+      if (isRefusal && this.#attempts < timings.maxAttempts) {
         tally.resent++;
         this.#transmit(head);
         return;

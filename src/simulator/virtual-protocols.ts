@@ -1,12 +1,11 @@
 import type { SpokenSlug } from "../codecs/protocols.ts";
-import type { DeviceProtocol } from "./device-protocol.ts";
+import type { DeviceProtocol, FleetTransport } from "./device-protocol.ts";
 import { makeGt06Device } from "./gt06-device.ts";
 import { makeH02Device } from "./h02-device.ts";
 import { makeIwDevice } from "./iw-device.ts";
+import { makeJt808Device } from "./jt808-device.ts";
+import { makeTeltonikaDevice } from "./teltonika-device.ts";
 import { makeWatchDevice } from "./watch-device.ts";
-
-/** Sockets that virtual devices have. HTTP is spoken over TCP. */
-export type FleetTransport = "tcp" | "udp";
 
 /** The device's side by model. Fleets are made of the first model; models that are not named speak like it. */
 export type VirtualModels = readonly [VirtualModel, ...VirtualModel[]];
@@ -25,4 +24,6 @@ export const virtualProtocols: Readonly<Record<SpokenSlug, VirtualModels | null>
   watch: [{ modelSlug: "watch-generic", make: makeWatchDevice }],
   gt06: [{ modelSlug: "gt06-generic", make: makeGt06Device }],
   h02: [{ modelSlug: "h02-generic", make: makeH02Device }],
+  jt808: [{ modelSlug: "jt808-generic", make: makeJt808Device }],
+  teltonika: [{ modelSlug: "teltonika-generic", make: makeTeltonikaDevice }],
 };

@@ -13,7 +13,7 @@ import {
 } from "./device-protocol.ts";
 
 const maker = "3G";
-const longestFrame = 70_000;
+const maxFrameBytes = 70_000;
 
 export function makeWatchDevice(): DeviceProtocol {
   const alive = (self: Identity, { life }: Snapshot): Packet =>
@@ -132,7 +132,7 @@ function read(self: Identity, bytes: Buffer): { told: Told[]; rest: Buffer } {
     // Content has its brackets escaped, so the first one closes the frame.
     const end = bytes.indexOf("]", start, "latin1");
     if (end === -1) {
-      const isTooLong = bytes.length - start > longestFrame;
+      const isTooLong = bytes.length - start > maxFrameBytes;
       if (isTooLong) told.push({ kind: "unreadable" });
       return { told, rest: bytes.subarray(isTooLong ? bytes.length : start) };
     }

@@ -32,7 +32,7 @@ const roles = ["VIEWER", "USER", "ADMIN", "OWNER"] as const;
 type Role = (typeof roles)[number];
 
 /** The least role of the contract's table of people; null: partner tokens only. */
-function leastRole({ method, path }: Route): Role | null {
+function minRole({ method, path }: Route): Role | null {
   if (path === "/api/v1/organizations/self/" || path === "/api/v1/partner/outbound-events/") return null;
   const isRead = method === "GET";
   const readByAll =
@@ -198,7 +198,7 @@ describe("the matrix of operations and callers", () => {
   });
 
   it.each(named)("%s: each role of people", async (_name, route) => {
-    const least = leastRole(route);
+    const least = minRole(route);
     for (const role of roles) {
       const answer = await call(route, people.get(role), foreignObjects);
       const seen = [role, answer.status, codeOf(answer)];

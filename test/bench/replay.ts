@@ -11,7 +11,7 @@ import { makeClock } from "../../src/lib/clock.ts";
 import { uuidV7Floor } from "../../src/lib/ids.ts";
 import { makeLogger } from "../../src/lib/logger.ts";
 import { findOldestId, type ReplayOwner, type ReplayRange, readLog } from "../../src/outbound/replay-store.ts";
-import { usualTypes } from "../../src/outbox/outbound-gate.ts";
+import { defaultTypes } from "../../src/outbox/outbound-gate.ts";
 import { median, type Row } from "./report.ts";
 
 const smallest = 100_000;
@@ -30,7 +30,7 @@ interface Log {
   newestMs: number;
 }
 
-const whole = { types: usualTypes, deviceUids: [], search: undefined, limit: 500 } satisfies Partial<ReplayRange>;
+const whole = { types: defaultTypes, deviceUids: [], search: undefined, limit: 500 } satisfies Partial<ReplayRange>;
 const from = (timeMs: number, range: Partial<ReplayRange> = {}): ReplayRange => ({
   ...whole,
   afterId: uuidV7Floor(timeMs),
@@ -49,7 +49,7 @@ const reads: Record<string, (log: Log) => Promise<unknown>> = {
   "500 rows from the middle on": read((log) => from(middle(log)), 500),
   "nothing new": read(({ newestMs }) => from(newestMs + 1), 0),
   "500 rows of one common type": read((log) => from(middle(log), { types: ["health.snapshot"] }), 500),
-  "500 rows of half of the types": read((log) => from(middle(log), { types: usualTypes.slice(0, 7) }), 500),
+  "500 rows of half of the types": read((log) => from(middle(log), { types: defaultTypes.slice(0, 7) }), 500),
   "10 rows of a rare type, to the end": read(({ oldestMs }) => from(oldestMs - 1, { types: ["alarm.sos"] }), 10),
   "no row of a type, to the end": read(({ oldestMs }) => from(oldestMs - 1, { types: ["alarm.fall"] }), 0),
   "oldest id": ({ db, owner, oldestMs }) => findOldestId(db, owner, oldestMs - 1),

@@ -76,7 +76,7 @@ function timeOf({ index, fixes }: Organization): number {
   let events = 0;
   const begun = process.cpuUsage();
   for (const [number, own] of fixes.entries()) {
-    const fences = index.of(`device ${number}`, []);
+    const fences = index.sourceFor(`device ${number}`, []);
     let device: DeviceFences = noFences;
     for (const fix of own) {
       const outcome = evaluateDeviceFix(device, fences, fix, fix.receivedAtMs, isScheduled);

@@ -15,7 +15,7 @@ const faults: Record<string, (options: FaultOptions) => Promise<boolean>> = {
   commands: commandFaults,
   day: dayFaults,
 };
-const usualRounds: Record<string, number> = { day: 1 };
+const defaultRounds: Record<string, number> = { day: 1 };
 
 export interface FaultOptions {
   rounds: number;
@@ -35,4 +35,4 @@ if (!run) {
 }
 const seed = option("seed", Math.floor(Math.random() * 1e9));
 console.log(`faults ${name}, seed ${seed}`);
-process.exit((await run({ rounds: option("rounds", usualRounds[name] ?? 20), seed })) ? 0 : 1);
+process.exit((await run({ rounds: option("rounds", defaultRounds[name] ?? 20), seed })) ? 0 : 1);

@@ -1,9 +1,8 @@
-import type { DeviceProtocol, Packet, Snapshot } from "../../src/simulator/device-protocol.ts";
+import type { DeviceProtocol, FleetTransport, Packet, Snapshot } from "../../src/simulator/device-protocol.ts";
 import type { FleetMember } from "../../src/simulator/fleet.ts";
 import { momentAt } from "../../src/simulator/life.ts";
 import type { Link, OpenLink } from "../../src/simulator/link.ts";
 import { sightingAt } from "../../src/simulator/sighting.ts";
-import type { FleetTransport } from "../../src/simulator/virtual-protocols.ts";
 import { iwHeartbeat } from "../support/fleet.ts";
 
 const dayMs = 86_400_000;

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type pg from "pg";
 import { terminalKeys } from "../../src/resources/devices/device-store.ts";
+import type { FleetTransport } from "../../src/simulator/device-protocol.ts";
 import { type FleetMember, fleetMember, fleetProtocolsOver, makeProtocols, rome } from "../../src/simulator/fleet.ts";
 import { makeLinks } from "../../src/simulator/link.ts";
 import { makeUdpLinks } from "../../src/simulator/udp-link.ts";
-import type { FleetTransport } from "../../src/simulator/virtual-protocols.ts";
 import { NumberedDevice } from "./numbered-device.ts";
 
 const city = { ...rome, utcOffsetMinutes: 60 };

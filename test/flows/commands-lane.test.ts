@@ -79,7 +79,7 @@ async function connected(outcomes: boolean[], epoch = 1): Promise<[uid: string, 
 test("a write that breaks counts as sent, and ends as a transport error", async () => {
   const [uid, link] = await connected([false]);
   const id = await world.command(uid, "restart");
-  lane.woken(link);
+  lane.onWake(link);
   await world.until(uid, id, "sent");
   expect(link.outstandingSerials.size).toBe(1);
   clock.advanceMs(60_000);
@@ -91,7 +91,7 @@ test("a write that breaks counts as sent, and ends as a transport error", async 
 test("a second write that goes through makes it an ordinary time-out", async () => {
   const [uid, link] = await connected([false, true]);
   const id = await world.command(uid, "locate_now");
-  lane.woken(link);
+  lane.onWake(link);
   await world.until(uid, id, "sent");
   clock.advanceMs(60_000);
   await expect.poll(async () => (await world.get(uid, id)).attempts, { timeout: 5000 }).toBe(2);
@@ -105,11 +105,11 @@ test("a second write that goes through makes it an ordinary time-out", async () 
 test("a process that has lost the device takes nothing, and does not insist", async () => {
   const [uid, link] = await connected([], 2);
   const id = await world.command(uid, "locate_now");
-  lane.woken(link);
-  lane.woken(link);
+  lane.onWake(link);
+  lane.onWake(link);
   const [other, free] = await connected([]);
   const second = await world.command(other, "locate_now");
-  lane.woken(free);
+  lane.onWake(free);
   await world.until(other, second, "sent");
   expect(await world.get(uid, id)).toMatchObject({ status: "pending", attempts: 0 });
   expect(link.writes).toBe(0);

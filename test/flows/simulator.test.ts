@@ -134,7 +134,7 @@ describe("a simulated IW watch", () => {
 
   it("waits for the answer before the next report, and repeats the same bytes", async () => {
     const { gateway, simulation } = await open("iw", iwAnswer, {
-      timings: { answerTimeoutMs: 300, mostAttempts: 100 },
+      timings: { answerTimeoutMs: 300, maxAttempts: 100 },
     });
     await until(() => expect(gateway.texts("IWAP01").length).toBeGreaterThan(0));
     gateway.answer = () => undefined;

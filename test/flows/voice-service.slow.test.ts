@@ -76,7 +76,7 @@ describe("the voice service", () => {
     const kept = await service.toDeviceAudio(file, form);
     expect(kept.kind === "converted" && kept.amr.equals(file)).toBe(true);
     const lower = await service.toDeviceAudio(file, { ...form, bitRate: 5000 });
-    expect(lower.kind === "converted" && readAmrFrames(lower.amr)?.highestMode).toBe(0);
+    expect(lower.kind === "converted" && readAmrFrames(lower.amr)?.maxMode).toBe(0);
   });
 
   it("reads samples that lie at any place of a WAV file", async () => {
@@ -114,7 +114,7 @@ describe("the voice service", () => {
   });
 
   it("ends a thread that takes too long, and refuses more than may wait", async () => {
-    const impatient = new VoiceService({ kind: "espeak" }, { timeoutMs: 1, mostWaiting: 1 });
+    const impatient = new VoiceService({ kind: "espeak" }, { timeoutMs: 1, maxWaiting: 1 });
     const jobs = [1, 2, 3].map(() => impatient.toDeviceAudio(fixture("voice.mp3"), form));
     const [first, second, third] = await Promise.allSettled(jobs);
     expect(first).toMatchObject({ status: "fulfilled", value: { kind: "not_audio" } });

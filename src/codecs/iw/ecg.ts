@@ -4,9 +4,9 @@ import { cleanText, type IwFrame, numberOf, wholeNumberOf } from "./fields.ts";
 import { utcTimeOf } from "./time.ts";
 
 /** Bounds of what is believed: with frames of 8 KB, a lead has at most 4 MB. */
-const mostParts = 1024;
-const highestLead = 99;
-const [lowestRateHz, highestRateHz] = [1, 10_000];
+const maxParts = 1024;
+const maxLead = 99;
+const [minRateHz, maxRateHz] = [1, 10_000];
 
 /**
  * APHD, a part of an ECG: time, total, sequence, gain, point voltage, lead, rate, length, data. No captured frame is known;
@@ -17,10 +17,9 @@ export function readEcg({ fields }: IwFrame): TrackerMessage[] {
   const [time = "", total, sequence, gain, pointVoltage, lead, rate, length, data = ""] = fields;
   const part = { total: wholeNumberOf(total), sequence: wholeNumberOf(sequence), lead: wholeNumberOf(lead) };
   if (part.sequence < 1 || part.sequence > part.total) throw new MalformedFrame("bad ECG sequence");
-  if (part.total > mostParts || part.lead > highestLead) throw new MalformedFrame("too large an ECG");
+  if (part.total > maxParts || part.lead > maxLead) throw new MalformedFrame("too large an ECG");
   const samplingRateHz = numberOf(rate) ?? 0;
-  if (samplingRateHz < lowestRateHz || samplingRateHz > highestRateHz)
-    throw new MalformedFrame("bad ECG sampling rate");
+  if (samplingRateHz < minRateHz || samplingRateHz > maxRateHz) throw new MalformedFrame("bad ECG sampling rate");
   const scale = numberOf(pointVoltage) ?? 0;
   return [
     {

@@ -64,7 +64,7 @@ const DOWNLINKS: Record<string, (vector: IwVector, params: Record<string, unknow
 
 const codec: ProtocolDefinition = iw;
 const vectors = ["iw.jsonl", "iw_public.jsonl"].flatMap(readVectors) as unknown as IwVector[];
-const of = (direction: string): [string, IwVector][] =>
+const vectorsOf = (direction: string): [string, IwVector][] =>
   vectors
     .filter((vector) => vector.direction === direction)
     .map((vector) => [`${vector.dialect} ${vector.frame}`, vector]);
@@ -177,7 +177,7 @@ const checks: Record<string, (messages: TrackerMessage[], vector: IwVector) => v
 };
 
 describe.skipIf(vectors.length === 0)("published IW frames", () => {
-  it.each(of("uplink"))("%s", (_, vector) => {
+  it.each(vectorsOf("uplink"))("%s", (_, vector) => {
     const session = sessionFor(vector);
     const { messages, replies } = decodeVector(vector, session);
     const wanted = vector.expect;
@@ -191,7 +191,7 @@ describe.skipIf(vectors.length === 0)("published IW frames", () => {
       expect(String(codec.encode({ kind: "clock" }, session))).toMatch(new RegExp(wanted.reply_pattern));
   });
 
-  it.each(of("command"))("%s", (_, vector) => {
+  it.each(vectorsOf("command"))("%s", (_, vector) => {
     const { type = "", params = {} } = vector.command ?? {};
     const downlink = DOWNLINKS[type]?.(vector, params) ?? {
       kind: "command" as const,

@@ -18,7 +18,7 @@ const deviations: Readonly<Record<number, { reason: string; ours?: string }>> = 
 };
 
 const vectors = readVectors("watch.jsonl");
-const of = (direction: Vector["direction"]) =>
+const vectorsOf = (direction: Vector["direction"]) =>
   vectors.filter((vector) => vector.direction === direction).map((vector) => [vector.seq, vector] as const);
 
 const sessionOf = (id: string): Session => ({
@@ -84,7 +84,7 @@ function expectAttribute(messages: TrackerMessage[], name: string, value: unknow
 }
 
 describe.skipIf(vectors.length === 0)("captured frames of watches", () => {
-  it.each(of("uplink"))("uplink %i", (seq, vector) => {
+  it.each(vectorsOf("uplink"))("uplink %i", (seq, vector) => {
     const messages = told(vector);
     const { kind, time, valid, lat, lon, attributes } = vector.expect;
     if (kind === "null") {
@@ -104,7 +104,7 @@ describe.skipIf(vectors.length === 0)("captured frames of watches", () => {
     if (isValid && lon !== undefined) expect(fix?.gps?.lng).toBeCloseTo(lon, 5);
   });
 
-  it.each(of("framing"))("framing %i", (_, vector) => {
+  it.each(vectorsOf("framing"))("framing %i", (_, vector) => {
     const bytes = vectorBytes(vector);
     const piece = nextPiece(bytes, 0, 0, undefined, 0);
     if (piece.kind !== "frame") throw new Error("no frame");
@@ -112,8 +112,8 @@ describe.skipIf(vectors.length === 0)("captured frames of watches", () => {
   });
 
   // Only what the brackets enclose is escaped, and of that only what follows the word.
-  if (of("framing_encode").length > 0)
-    it.each(of("framing_encode"))("framing of what we send %i", (_, vector) => {
+  if (vectorsOf("framing_encode").length > 0)
+    it.each(vectorsOf("framing_encode"))("framing of what we send %i", (_, vector) => {
       expect(onTheWire(vectorBytes(vector))).toEqual(vectorBytes(vector.expect));
     });
 
@@ -148,7 +148,7 @@ describe.skipIf(vectors.length === 0)("captured frames of watches", () => {
     }
   }
 
-  it.each(of("command"))("command %i", (seq, vector) => {
+  it.each(vectorsOf("command"))("command %i", (seq, vector) => {
     const deviation = deviations[seq ?? 0];
     const downlink = downlinkOf(vector);
     if (downlink === undefined) return expect(deviation).toBeDefined();

@@ -95,9 +95,9 @@ export class DeviceRules {
     this.#tools = tools;
   }
 
-  /** Before anything else, where `hasDoubt` says so: ends breaches whose rules did not apply for a while. */
+  /** Before anything else, where `mayHaveMissedChange` says so: ends breaches whose rules did not apply for a while. */
   takePast(deviceId: string, newestFirst: readonly PastChange[]): void {
-    const { of: rules, version } = this.#view;
+    const { rules, version } = this.#view;
     const since = this.memory.thresholdsAsOf ?? version;
     const news = newestFirst.filter((change) => change.version > since);
     for (const [metric, known] of Object.entries(this.memory.thresholds)) {

@@ -4,14 +4,14 @@ import type { RecentFix } from "../device-memory.ts";
 
 export type InvalidReason = "zero_coordinates" | "out_of_range" | "low_accuracy" | "implausible_jump";
 
-const worstAccuracyM = 10_000;
+const maxAccuracyM = 10_000;
 const fastestKmh = 300;
 
 /** Null: nothing speaks against the fix by itself. */
 export function invalidReason({ lat, lng, accuracyM }: GpsPosition): InvalidReason | null {
   if (lat === 0 && lng === 0) return "zero_coordinates";
   if (Math.abs(lat) > 90 || Math.abs(lng) > 180) return "out_of_range";
-  if (accuracyM !== null && accuracyM > worstAccuracyM) return "low_accuracy";
+  if (accuracyM !== null && accuracyM > maxAccuracyM) return "low_accuracy";
   return null;
 }
 

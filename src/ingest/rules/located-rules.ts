@@ -31,7 +31,7 @@ async function evaluate(tx: Tx, position: LocatedPosition, book: RuleBook, nowMs
   const versions = await holdRuleVersions(tx, [organizationId]);
   const [known] = await readRules(tx, [deviceId], nowMs);
   if (!known) return [];
-  const ofOrganization = await book.upTo(organizationId, versions.get(organizationId) ?? 0);
+  const ofOrganization = await book.atLeast(organizationId, versions.get(organizationId) ?? 0);
   const tools = { isScheduled: book.isScheduled, newEventId: uuidV7 };
   const rules = new DeviceRules(known.rules, ofOrganization.viewOf(deviceId), tools);
   const deviceTimeMs = deviceTs?.getTime() ?? null;

@@ -19,7 +19,7 @@ import { type PastChange, pastBounds, targetOf } from "../../rules/threshold-his
 
 /** The rules that apply to one device. Good as long as the organization's rules are these and have the version. */
 export interface RuleView {
-  of: OrganizationRules;
+  rules: OrganizationRules;
   version: number;
   fences: FenceSource;
   /** By metric; only those that have a bound. */
@@ -176,7 +176,7 @@ export class OrganizationRules {
       const effective = effectiveBounds(rules);
       if (effective.low !== null || effective.high !== null) bounds.set(metric, effective);
     }
-    return { of: this, version: this.version, fences: this.#index.of(deviceId, revisions), bounds };
+    return { rules: this, version: this.version, fences: this.#index.sourceFor(deviceId, revisions), bounds };
   }
 }
 

@@ -6,7 +6,7 @@ import type { OrganizationRules } from "./organization-rules.ts";
 import type { RuleMemory } from "./rule-memory.ts";
 
 /** Thresholds have changed since an open breach was last looked at: its rule may not have applied in between. */
-export const hasDoubt = (
+export const mayHaveMissedChange = (
   { thresholdsAsOf, thresholds }: RuleMemory,
   { thresholdsVersion }: OrganizationRules,
 ): boolean =>
@@ -29,7 +29,7 @@ export async function readPast(
   const since = new Map<OrganizationRules, number>();
   for (const { device, memory } of holds) {
     const rules = rulesOf.get(device.organizationId);
-    if (!rules || !hasDoubt(memory.rules, rules)) continue;
+    if (!rules || !mayHaveMissedChange(memory.rules, rules)) continue;
     since.set(rules, Math.min(since.get(rules) ?? Number.POSITIVE_INFINITY, memory.rules.thresholdsAsOf ?? 0));
   }
   const past = new Map<string, PastThresholds>();

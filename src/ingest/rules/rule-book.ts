@@ -44,7 +44,7 @@ export class RuleBook {
   }
 
   /** The rules as of this version or a later one. */
-  async upTo(organizationId: string, version: number): Promise<OrganizationRules> {
+  async atLeast(organizationId: string, version: number): Promise<OrganizationRules> {
     this.#used.add(organizationId);
     for (let rules = this.#known.get(organizationId); ; ) {
       if (rules && rules.version >= version) return rules;

@@ -7,16 +7,16 @@ import { findRuleChanges, type RuleChange } from "../../resources/rule-versions/
 import { listThresholdChanges } from "../../resources/thresholds/threshold-changes.ts";
 import { listThresholdTargets } from "../../resources/thresholds/threshold-rules-store.ts";
 import type { LastLocation } from "../device-memory.ts";
-import { insertEvents, shownName } from "../event-store.ts";
+import { displayName, insertEvents } from "../event-store.ts";
 import type { EventRow } from "../ingest-rows.ts";
 import { DeviceRules } from "./device-rules.ts";
-import { hasDoubt } from "./past-thresholds.ts";
+import { mayHaveMissedChange } from "./past-thresholds.ts";
 import type { RuleBook } from "./rule-book.ts";
 import { ruleEvent } from "./rule-events.ts";
 import { memoryOf, type StoredRules } from "./rule-memory.ts";
 import { holdRuleVersions, type LockedDevice, lockDevices, type MovedRules, moveRuleStates } from "./rule-store.ts";
 
-const mostDevices = 200;
+const maxDevices = 200;
 
 export interface RuleTimerParts {
   db: Database;
@@ -33,12 +33,12 @@ export async function runRuleTimers({ db, clock, rules }: RuleTimerParts): Promi
   for (let total = 0; ; ) {
     const now = clock.now();
     const due = await db.many<{ device_id: string }>`
-      select device_id from rule_states where due_at <= ${now} order by due_at limit ${mostDevices}`;
+      select device_id from rule_states where due_at <= ${now} order by due_at limit ${maxDevices}`;
     if (due.length === 0) return total;
     const ids = due.map(({ device_id }) => device_id);
     await db.transaction((tx) => runDue(tx, ids, now, rules));
     total += due.length;
-    if (due.length < mostDevices) return total;
+    if (due.length < maxDevices) return total;
   }
 }
 
@@ -52,8 +52,8 @@ async function runDue(tx: Tx, ids: readonly string[], now: Date, book: RuleBook)
   const devices = await lockDevices(tx, ids);
   const live = devices.filter(({ is_deleted }) => !is_deleted);
   const liveIds = new Set(live.map(({ id }) => id));
-  const gone = ids.filter((id) => !liveIds.has(id));
-  if (gone.length > 0) await tx.run`delete from rule_states where device_id = any(${gone}::uuid[])`;
+  const missingIds = ids.filter((id) => !liveIds.has(id));
+  if (missingIds.length > 0) await tx.run`delete from rule_states where device_id = any(${missingIds}::uuid[])`;
   const organizationIds = [...new Set(live.map(({ organization_id }) => organization_id))].sort();
   const versions = await holdRuleVersions(tx, organizationIds);
   const states = await tx.many<DueState>`
@@ -65,10 +65,10 @@ async function runDue(tx: Tx, ids: readonly string[], now: Date, book: RuleBook)
     const state = stored.get(device.id);
     if (!state) continue;
     const { organization_id: organizationId } = device;
-    const ofOrganization = await book.upTo(organizationId, versions.get(organizationId) ?? 0);
+    const ofOrganization = await book.atLeast(organizationId, versions.get(organizationId) ?? 0);
     const tools = { isScheduled: book.isScheduled, newEventId: uuidV7 };
     const rules = new DeviceRules(memoryOf(state, null), ofOrganization.viewOf(device.id), tools);
-    if (hasDoubt(rules.memory, ofOrganization)) {
+    if (mayHaveMissedChange(rules.memory, ofOrganization)) {
       const since = rules.memory.thresholdsAsOf ?? ofOrganization.version;
       const changes = await listThresholdChanges(tx, organizationId, since, ofOrganization.version);
       rules.takePast(device.id, changes);
@@ -98,7 +98,7 @@ export async function eventsOf(tx: Tx, device: LockedDevice, { facts }: DeviceRu
     deviceIdBytes: uuidBytes(id),
     organizationIdBytes: uuidBytes(organizationId),
   };
-  const owner = { hold, name: shownName(name, uid), newEventId: uuidV7 };
+  const owner = { hold, name: displayName(name, uid), newEventId: uuidV7 };
   const events: EventRow[] = [];
   for (const found of facts) {
     let { deviceTimeMs } = found;

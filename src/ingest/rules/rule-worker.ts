@@ -5,7 +5,7 @@ import { rulesChannel } from "../../resources/rule-versions/rule-version.ts";
 import { planChangedRules, type RuleTimerParts, runRuleTimers } from "./rule-timers.ts";
 
 /** Other processes set due times without a word; the shortest timer is a second long. */
-const longestWaitMs = 1000;
+const maxWaitMs = 1000;
 /** Without a notification: what was missed while the connection for them was down. */
 const planEveryMs = 10_000;
 
@@ -38,7 +38,7 @@ export function startRuleWorker(options: RuleWorkerOptions): { close(): Promise<
     const count = await runRuleTimers(options);
     if (count > 0) ran.add({}, count);
     const { next } = await db.one<{ next: Date | null }>`select min(due_at) as next from rule_states`;
-    return next === null ? longestWaitMs : Math.min(longestWaitMs, Math.max(0, next.getTime() - clock.nowMs()));
+    return next === null ? maxWaitMs : Math.min(maxWaitMs, Math.max(0, next.getTime() - clock.nowMs()));
   }
 
   async function run(): Promise<void> {
@@ -46,7 +46,7 @@ export function startRuleWorker(options: RuleWorkerOptions): { close(): Promise<
       const waitMs = await round().catch((error: unknown) => {
         log.warn({ err: error, job: "rule timers" }, "periodic job failed, will be tried again");
         plannedMs = Number.NEGATIVE_INFINITY;
-        return longestWaitMs;
+        return maxWaitMs;
       });
       // A notification that came during the round asks for another one at once.
       if (isClosed || isPlanDue) continue;

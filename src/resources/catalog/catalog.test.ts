@@ -88,7 +88,7 @@ describe("shipped catalog", () => {
     ["iw-h10", 18, 7, 3, 5, 1],
     ["iw-kids", 10, 4, 3, 2, 0],
     ["iw-pt880", 18, 9, 3, 7, 0],
-    ["jt808-generic", 6, 4, 1, 5, 0],
+    ["jt808-generic", 7, 4, 1, 5, 0],
     ["minifinder2-generic", 0, 6, 0, 7, 0],
     ["osmand-generic", 0, 1, 0, 1, 0],
     ["teltonika-generic", 2, 3, 0, 2, 0],

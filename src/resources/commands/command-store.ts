@@ -21,7 +21,7 @@ import { privateTypes } from "./command-types.ts";
 import { createMessageOfCommand, dropMessageOfCommand } from "./message-of-command.ts";
 
 const queueLimit = 20;
-const longestRetrySeconds = 3600;
+const maxRetrySeconds = 3600;
 
 export interface NewCommand {
   deviceId: string;
@@ -89,7 +89,7 @@ export async function createCommand(
   wanted.approve?.({ ...row, number: 0 });
   if (queue.length >= queueLimit) {
     const seconds = queue.next_due_at === null ? 1 : (queue.next_due_at.getTime() - now.getTime()) / 1000;
-    throw commandQueueFull(queueLimit, queue.length, Math.min(seconds, longestRetrySeconds));
+    throw commandQueueFull(queueLimit, queue.length, Math.min(seconds, maxRetrySeconds));
   }
   const insert = commands.insert(pick(row, newColumns));
   const { number } = await tx.one<{ number: number }>(sql`${insert} returning number`);

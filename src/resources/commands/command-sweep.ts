@@ -27,14 +27,14 @@ export function makeCommandSweep(db: Database, clock: Clock, outcomes = noOutcom
     isFirst = false;
     for (;;) {
       const now = clock.now();
-      const { count, told } = await db.transaction((tx) => sweepDue(tx, now));
-      outcomes.told(told);
+      const { count, entries } = await db.transaction((tx) => sweepDue(tx, now));
+      outcomes.countOutcomes(entries);
       if (count < batchSize) return;
     }
   };
 }
 
-async function sweepDue(tx: Tx, now: Date): Promise<{ count: number; told: OutboundEntry[] }> {
+async function sweepDue(tx: Tx, now: Date): Promise<{ count: number; entries: OutboundEntry[] }> {
   // The gateway writes again to a connected device, and ends the waits of those it holds.
   const rows = await tx.many<CommandRow & Record<string, unknown>>(sql`
     select ${commandColumns} from ${commandTables}
@@ -51,7 +51,7 @@ async function sweepDue(tx: Tx, now: Date): Promise<{ count: number; told: Outbo
   // The next command of the device may go out.
   for (const { organization_id, device_id } of over) await wakeDevice(tx, organization_id, device_id);
   await appendOutbound(tx, outbound, now.getTime());
-  return { count: rows.length, told: outbound };
+  return { count: rows.length, entries: outbound };
 }
 
 type Acknowledged = CommandRow & { acked_at: Date };

@@ -51,7 +51,7 @@ const setResult = (db: Db, { organization_id, device_id, id }: Measuring, result
       and due_at is not null`;
 
 /** More than a watch says in the time. */
-const mostReadings = 1000;
+const maxReadings = 1000;
 
 /** Values out of range are no readings, here as everywhere. */
 async function firstReading(
@@ -63,6 +63,6 @@ async function firstReading(
     select t.id, t.data from telemetry t
     where t.organization_id = ${organization_id} and t.device_id = ${device_id} and t.ts >= ${acked_at}
       and t.ts <= ${new Date(acked_at.getTime() + readingWaitMs)} and t.data ?& ${metrics}::text[]
-    order by t.ts, t.id limit ${mostReadings}`);
+    order by t.ts, t.id limit ${maxReadings}`);
   return rows.find(({ data }) => metrics.every((metric) => inRange(metric, data[metric])));
 }

@@ -7,22 +7,22 @@ import type { Catalog } from "../catalog/catalog.ts";
 import { parseTimezone } from "../organizations/organization-settings.ts";
 import type { DeviceFields } from "./device-record.ts";
 
-const mostTags = 20;
-const longestTag = 50;
+const maxTags = 20;
+const maxTagLength = 50;
 const metadataBytes = 4096;
 
-const Tag = Type.String({ minLength: 1, maxLength: longestTag, pattern: "^[^,]*$" });
+const Tag = Type.String({ minLength: 1, maxLength: maxTagLength, pattern: "^[^,]*$" });
 
 const tagList = {
   type: "array",
   items: Tag,
-  maxItems: mostTags,
-  description: `Up to ${mostTags} tags of 1 to ${longestTag} characters without comma.`,
+  maxItems: maxTags,
+  description: `Up to ${maxTags} tags of 1 to ${maxTagLength} characters without comma.`,
 };
 const Tags = describedAs(
   Type.Unsafe<string[] | string>({
     anyOf: [tagList, { type: "string" }],
-    [messageKeyword]: `Expected up to ${mostTags} tags of 1 to ${longestTag} characters without comma.`,
+    [messageKeyword]: `Expected up to ${maxTags} tags of 1 to ${maxTagLength} characters without comma.`,
   }),
   Type.Unsafe(tagList),
 );
@@ -127,8 +127,8 @@ function readTags(value: string[] | string): string[] | undefined {
     typeof value === "string"
       ? value.split(",").flatMap((part) => part.trim() || [])
       : value.map((part) => part.trim());
-  const isGood = tags.every((tag) => tag !== "" && [...tag].length <= longestTag);
-  return isGood && tags.length <= mostTags ? [...new Set(tags)] : undefined;
+  const isGood = tags.every((tag) => tag !== "" && [...tag].length <= maxTagLength);
+  return isGood && tags.length <= maxTags ? [...new Set(tags)] : undefined;
 }
 
 /** A full update: what is left out returns to its default. The terminal id has one that depends on the protocol. */

@@ -166,7 +166,7 @@ export async function refuseTakenTerminal(
 }
 
 const racedIndexes = ["devices_live_uid", "devices_live_terminal"];
-const mostAttempts = 20;
+const maxAttempts = 20;
 
 /**
  * Runs an attempt again when a parallel call took the IMEI or the terminal id between the look and the write: the next look
@@ -177,9 +177,9 @@ export async function settleRaces<T>(tx: Tx, attempt: () => Promise<T | undefine
     try {
       const result = await tx.savepoint(attempt);
       if (result !== undefined) return result;
-      if (count >= mostAttempts) throw new Error("a device could not be written: others kept changing it");
+      if (count >= maxAttempts) throw new Error("a device could not be written: others kept changing it");
     } catch (error) {
-      if (count >= mostAttempts || !racedIndexes.includes(violatedConstraint(error) ?? "")) throw error;
+      if (count >= maxAttempts || !racedIndexes.includes(violatedConstraint(error) ?? "")) throw error;
     }
   }
 }

@@ -50,12 +50,12 @@ export function layOut(parts: readonly PartSize[], total: number): EcgLayout {
   const holderOf = isNumberedTogether ? holdersWithGaps(holders, total) : undefined;
   const leads = numbers.map((lead) => {
     const own = new Map(parts.filter((part) => part.lead === lead).map((part) => [part.sequence, part.sampleCount]));
-    const usual = usualCount([...own.values()]);
+    const typical = typicalCount([...own.values()]);
     const stretches: Stretch[] = [];
     for (let sequence = 1; sequence <= total; sequence++) {
       if (holderOf && holderOf[sequence] !== lead) continue;
       const count = own.get(sequence);
-      stretches.push(count === undefined ? { sequence: null, count: usual } : { sequence, count });
+      stretches.push(count === undefined ? { sequence: null, count: typical } : { sequence, count });
     }
     return { lead, name: leadName(lead), stretches };
   });
@@ -81,11 +81,11 @@ function holdersWithGaps(holders: ReadonlyMap<number, number>, total: number): (
 }
 
 /** The most frequent; of several the largest, because only the last part of a recording is shorter. */
-function usualCount(counts: readonly number[]): number {
+function typicalCount(counts: readonly number[]): number {
   const times = new Map<number, number>();
   for (const count of counts) times.set(count, (times.get(count) ?? 0) + 1);
-  const [usual] = [...times].sort(([a, timesA], [b, timesB]) => timesB - timesA || b - a)[0] ?? [0];
-  return usual;
+  const [typical] = [...times].sort(([a, timesA], [b, timesB]) => timesB - timesA || b - a)[0] ?? [0];
+  return typical;
 }
 
 function gapsOf(leads: readonly LeadLayout[]): Gap[] {

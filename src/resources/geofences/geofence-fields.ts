@@ -6,12 +6,12 @@ import { pick } from "../../lib/pick.ts";
 import { GeofenceScheduleRequest, readSchedule } from "./fence-schedule.ts";
 import { Center, type FenceFields, FenceScope, FenceType, verbatimFields } from "./geofence-record.ts";
 
-const longestDwellSeconds = 86_400;
-const largestRadiusM = 50_000;
+const maxDwellSeconds = 86_400;
+const maxRadiusM = 50_000;
 
 const dwell = Type.Integer({
   minimum: 1,
-  maximum: longestDwellSeconds,
+  maximum: maxDwellSeconds,
   description: "Required when trigger_on_dwell is true.",
 });
 const schedule = { ...GeofenceScheduleRequest, description: "When events are made; null is always." };
@@ -22,7 +22,7 @@ const fullFields = {
   description: Type.Optional(Type.String({ maxLength: 500, default: "" })),
   fence_type: Type.Optional(Type.Unsafe<"circle">({ allOf: [refTo(FenceType)], default: "circle" })),
   center: refTo(Center),
-  radius: Type.Number({ minimum: 1, maximum: largestRadiusM, description: "Metres." }),
+  radius: Type.Number({ minimum: 1, maximum: maxRadiusM, description: "Metres." }),
   trigger_on_enter: Type.Optional(Type.Boolean({ default: true })),
   trigger_on_exit: Type.Optional(Type.Boolean({ default: true })),
   trigger_on_dwell: Type.Optional(Type.Boolean({ default: false })),

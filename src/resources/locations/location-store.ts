@@ -54,7 +54,7 @@ export const findLatestLocation = (db: Db, owner: HistoryOwner): Promise<Locatio
     (row) => row !== undefined,
   );
 
-const mostTrackPoints = 50_000;
+const maxTrackPoints = 50_000;
 
 /**
  * The valid positions in a window, in time order. A window that holds more than the most is read again with one position per
@@ -66,9 +66,9 @@ export async function readTrack(db: Db, owner: HistoryOwner, window: Window): Pr
     h.speed_kmh as "speedKmh", h.address`;
   const within = sql`${ownedBy(owner)} and h.is_valid and h.ts >= ${new Date(fromMs)} and h.ts < ${new Date(toMs)}`;
   const points = await db.many<TrackPoint>(sql`
-    select ${select} from locations h where ${within} order by h.ts, h.id limit ${mostTrackPoints + 1}`);
-  if (points.length <= mostTrackPoints) return points;
-  const sliceSeconds = (toMs - fromMs) / mostTrackPoints / 1000;
+    select ${select} from locations h where ${within} order by h.ts, h.id limit ${maxTrackPoints + 1}`);
+  if (points.length <= maxTrackPoints) return points;
+  const sliceSeconds = (toMs - fromMs) / maxTrackPoints / 1000;
   return db.many<TrackPoint>(sql`
     select distinct on (slice) "tsMs", lat, lng, "accuracyM", "speedKmh", address from (
       select ${select}, h.ts, h.id, floor(extract(epoch from h.ts - ${new Date(fromMs)}) / ${sliceSeconds}::float8) as slice

@@ -59,13 +59,13 @@ export const segmentQuery = {
   min_stop_seconds: integerParam("The shortest stop, 60 to 86400 seconds; 180 by default.", { low: 60, high: 86_400 }),
 };
 
-const usualWindowMs = 6 * 3_600_000;
-const longestWindowMs = 7 * 86_400_000;
+const defaultWindowMs = 6 * 3_600_000;
+const maxWindowMs = 7 * 86_400_000;
 
 export function readWindow(given: { ts_after?: Date; ts_before?: Date }, nowMs: number): Window {
   const toMs = given.ts_before?.getTime() ?? nowMs;
-  const fromMs = given.ts_after?.getTime() ?? toMs - usualWindowMs;
+  const fromMs = given.ts_after?.getTime() ?? toMs - defaultWindowMs;
   if (fromMs >= toMs) throw validationError({ ts_after: ["Ensure this time is before the end of the window."] });
-  if (toMs - fromMs > longestWindowMs) throw validationError({ ts_after: ["Ensure the window is at most 7 days."] });
+  if (toMs - fromMs > maxWindowMs) throw validationError({ ts_after: ["Ensure the window is at most 7 days."] });
   return { fromMs, toMs };
 }

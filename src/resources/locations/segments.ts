@@ -54,7 +54,7 @@ export interface StoppedSegment extends SegmentTimes {
 export type Segment = MovingSegment | StoppedSegment;
 
 const stayRadiusM = 200;
-const longestGapMs = 3_600_000;
+const maxGapMs = 3_600_000;
 const freshToMs = 60_000;
 /** Slower than anyone walks: who crosses the radius faster than this has not stopped in it. */
 const passageMetersPerSecond = 0.5;
@@ -88,7 +88,7 @@ function unbrokenSpans(points: readonly TrackPoint[]): Span[] {
   const spans: Span[] = [];
   for (const [index, { tsMs }] of points.entries()) {
     const span = spans.at(-1);
-    if (span && tsMs - at(points, span.last).tsMs <= longestGapMs) span.last = index;
+    if (span && tsMs - at(points, span.last).tsMs <= maxGapMs) span.last = index;
     else spans.push({ first: index, last: index });
   }
   return spans;
@@ -193,7 +193,7 @@ function nextStart(points: readonly TrackPoint[], stay: Span): number {
 /** The time to which the last segment goes on (section 26.1), or undefined. A window may end in the future; a segment may not. */
 function ongoingUntil(part: readonly TrackPoint[], { toMs }: Window, nowMs: number): number | undefined {
   const untilMs = Math.min(toMs, nowMs);
-  const isFresh = nowMs - toMs < freshToMs && untilMs - at(part, part.length - 1).tsMs < longestGapMs;
+  const isFresh = nowMs - toMs < freshToMs && untilMs - at(part, part.length - 1).tsMs < maxGapMs;
   return isFresh ? untilMs : undefined;
 }
 

@@ -133,7 +133,7 @@ const sweepRows = 500;
 export async function expireMessages(db: Database, now: Date, outcomes = noOutcomes): Promise<number> {
   let total = 0;
   for (let count = sweepRows; count === sweepRows; total += count) {
-    const { rows, told } = await db.transaction(async (tx) => {
+    const { rows, entries } = await db.transaction(async (tx) => {
       const rows = await tx.many<MessageRow & { is_deleted: boolean; status_before: DeliveryStatus }>(sql`
         with due as (
           select m.device_id, m.id, m.status from messages m
@@ -146,11 +146,11 @@ export async function expireMessages(db: Database, now: Date, outcomes = noOutco
         returning ${messageColumns}, m.deleted_at is not null as is_deleted, due.status as status_before`);
       const shown = rows.filter(({ is_deleted }) => !is_deleted);
       for (const row of shown) await recordGivenUp(tx, row, row.status_before, now);
-      const told = shown.map((row) => messageEntry("message.failed", row, now.getTime()));
-      await appendOutbound(tx, told, now.getTime());
-      return { rows, told };
+      const entries = shown.map((row) => messageEntry("message.failed", row, now.getTime()));
+      await appendOutbound(tx, entries, now.getTime());
+      return { rows, entries };
     });
-    outcomes.told(told);
+    outcomes.countOutcomes(entries);
     count = rows.length;
   }
   return total;

@@ -98,16 +98,16 @@ export function chooseSpeech(
   return { language, voice: given.voice };
 }
 
-const usualForm: DeviceAudioForm = { bitRate: 12_200, maxDurationMs: 30_000 };
+const defaultForm: DeviceAudioForm = { bitRate: 12_200, maxDurationMs: 30_000 };
 
 /** The recordings a model plays. */
 export function audioFormOf(catalog: Catalog, modelSlug: string): DeviceAudioForm {
-  if (!catalog.findModel(modelSlug)) return usualForm;
+  if (!catalog.findModel(modelSlug)) return defaultForm;
   const traits = catalog.traitsOf(modelSlug);
   const voice = catalog.capabilitiesOf(modelSlug).find(({ kind, code }) => kind === "messaging" && code === "voice");
-  const longest = (voice as MessagingCapability | undefined)?.max_duration_ms;
+  const voiceLimitMs = (voice as MessagingCapability | undefined)?.max_duration_ms;
   return {
-    bitRate: "audio" in traits ? traits.audio.bit_rate : usualForm.bitRate,
-    maxDurationMs: Math.min(longest ?? usualForm.maxDurationMs, usualForm.maxDurationMs),
+    bitRate: "audio" in traits ? traits.audio.bit_rate : defaultForm.bitRate,
+    maxDurationMs: Math.min(voiceLimitMs ?? defaultForm.maxDurationMs, defaultForm.maxDurationMs),
   };
 }

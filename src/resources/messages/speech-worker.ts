@@ -104,7 +104,7 @@ async function postpone({ db, clock }: SpeechWorkerOptions, job: SpeechJob, dela
 }
 
 async function fail({ db, clock, outcomes }: SpeechWorkerOptions, job: SpeechJob): Promise<void> {
-  const told = await db.transaction(async (tx) => {
+  const outbound = await db.transaction(async (tx) => {
     const now = clock.now();
     const row = await tx.maybeOne<MessageRow>(sql`
       with failed as (
@@ -120,5 +120,5 @@ async function fail({ db, clock, outcomes }: SpeechWorkerOptions, job: SpeechJob
     await appendOutbound(tx, entries, now.getTime());
     return entries;
   });
-  outcomes?.told(told);
+  outcomes?.countOutcomes(outbound);
 }

@@ -31,7 +31,7 @@ export function parseTimezone(text: string): string | undefined {
   return timeZone.toLowerCase() === text.toLowerCase() ? timeZone : text;
 }
 
-const longestSlug = 50;
+const maxSlugLength = 50;
 /** Letters that Unicode does not decompose into a Latin letter and a mark. */
 const spelledOut: Readonly<Record<string, string>> = {
   ß: "ss",
@@ -46,7 +46,7 @@ const spelledOut: Readonly<Record<string, string>> = {
   "&": " and ",
 };
 
-export const isSlug = (text: string): boolean => text.length <= longestSlug && /^[a-z0-9]+(-[a-z0-9]+)*$/.test(text);
+export const isSlug = (text: string): boolean => text.length <= maxSlugLength && /^[a-z0-9]+(-[a-z0-9]+)*$/.test(text);
 
 /** `Cåre & Co.` becomes `care-and-co`. Undefined when nothing of the name can be written in ASCII. */
 export function slugFromName(name: string): string | undefined {
@@ -57,7 +57,7 @@ export function slugFromName(name: string): string | undefined {
     .replace(/[\p{Mark}'’]/gu, "")
     .replace(/[^a-z0-9]+/g, "-")
     .replace(/^-+/, "")
-    .slice(0, longestSlug)
+    .slice(0, maxSlugLength)
     .replace(/-+$/, "");
   return slug === "" ? undefined : slug;
 }

@@ -9,7 +9,7 @@ export type TargetVerdict = { ok: true; url: string } | { ok: false; reason: str
 /** Addresses of a name; an empty list when it does not resolve. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
-const longestUrl = 2048;
+const maxUrlLength = 2048;
 
 /** Outside this block IPv6 has nothing public: discard, translation, site-local, IPv4-compatible and unassigned space. */
 const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3");
@@ -48,7 +48,7 @@ async function addressesOf(hostname: string, resolve: Resolve): Promise<readonly
 }
 
 function parseTarget(text: string): URL | string {
-  if (text.length > longestUrl) return `it is longer than ${longestUrl} characters`;
+  if (text.length > maxUrlLength) return `it is longer than ${maxUrlLength} characters`;
   // The parser would silently drop tabs and line ends.
   if (/\s/.test(text)) return "it must not contain blanks";
   if (!URL.canParse(text)) return "it is not a URL";

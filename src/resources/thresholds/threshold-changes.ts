@@ -12,10 +12,10 @@ export const listThresholdChanges = (
   db: Db,
   organizationId: string,
   sinceVersion: number,
-  upToVersion: number,
+  untilVersion: number,
 ): Promise<ThresholdChange[]> =>
   db.many<ThresholdChange>`
     select version, kind, object_id as id, before from rule_changes
-    where organization_id = ${organizationId} and version > ${sinceVersion} and version <= ${upToVersion}
+    where organization_id = ${organizationId} and version > ${sinceVersion} and version <= ${untilVersion}
       and kind in ('threshold', 'device')
     order by version desc`;

@@ -7,7 +7,7 @@ import { MetricKey } from "../catalog/catalog-schemas.ts";
 import { overrideModes, parseLabel, thresholdScopes, thresholdSeverities } from "./threshold-labels.ts";
 import { OverrideModeLabel, ScopeLabel, SeverityLabel, type ThresholdRow, verbatimFields } from "./threshold-record.ts";
 
-const longestSeconds = 86_400;
+const maxSeconds = 86_400;
 
 /** Described by its labels; the numbers and other spellings of the labels are accepted too. */
 const labelled = (label: TSchema, more: object = {}) =>
@@ -20,7 +20,7 @@ const labelled = (label: TSchema, more: object = {}) =>
     Type.Unsafe({ allOf: [refTo(label)], ...more }),
   );
 
-const seconds = { minimum: 0, maximum: longestSeconds };
+const seconds = { minimum: 0, maximum: maxSeconds };
 const bound = Nullable(Type.Number({ default: null }));
 const device = Type.String({ description: "IMEI or id of the device; only of scope Device.", default: null });
 const user = Type.String({ format: "uuid", description: "Only of scope User.", default: null });

@@ -4,7 +4,7 @@ import { revokeInvitation } from "../invitations/invitation-store.ts";
 import type { OnRightsLost } from "../users/user-writes.ts";
 
 /** The highest role that a member may give to others; null: none. */
-function highestGivable(role: MemberRole | null): MemberRole | null {
+function maxGrantableRole(role: MemberRole | null): MemberRole | null {
   if (role === "OWNER" || role === "ADMIN") return role;
   return null;
 }
@@ -14,7 +14,7 @@ function highestGivable(role: MemberRole | null): MemberRole | null {
  * longer an administrator, must not make others administrators by a mail of last week.
  */
 export const withdrawInvitations: OnRightsLost = async (tx, organizationId, { userId, role }, actor, now) => {
-  const highest = highestGivable(role);
+  const highest = maxGrantableRole(role);
   const pending = await tx.many<{ id: string }>`
     select id from invitations
     where organization_id = ${organizationId} and invited_by = ${userId} and status = ${invitationStatuses.pending}
