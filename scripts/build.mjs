@@ -5,6 +5,7 @@
 import { spawnSync } from "node:child_process";
 import {
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -33,9 +34,9 @@ function newestChangeMs(path) {
   return Math.max(stat.mtimeMs, ...inside.map((name) => newestChangeMs(join(path, name))));
 }
 
-const sources = ["src", "package.json", "tsconfig.json", "tsconfig.build.json"];
+const sources = ["src", "web", "package.json", "tsconfig.json", "tsconfig.build.json"];
 
-export const canBuild = () => existsSync(compiler) && existsSync(join(root, "src"));
+export const canBuild = () => existsSync(compiler) && existsSync(join(root, "src")) && existsSync(join(root, "web"));
 export const hasBuild = () => existsSync(stamp);
 
 export function isFresh() {
@@ -118,6 +119,29 @@ function copyAssets(outDir) {
   if (existsSync(redoc)) copy(redoc, join(outDir, "assets/redoc.standalone.js"));
 }
 
+/** The console. Without vite, as in an installation of the production packages alone, an earlier build is kept. */
+function buildConsole(outDir) {
+  const vite = join(root, "node_modules/vite/bin/vite.js");
+  const target = join(outDir, "web");
+  if (!existsSync(vite)) {
+    if (existsSync(join(dist, "web"))) cpSync(join(dist, "web"), target, { recursive: true });
+    return;
+  }
+  const options = [
+    "build",
+    "--config",
+    "web/vite.config.ts",
+    "--outDir",
+    target,
+    "--emptyOutDir",
+    "--logLevel",
+    "error",
+  ];
+  const result = spawnSync(process.execPath, [vite, ...options], { cwd: root, encoding: "utf8" });
+  if (result.status !== 0)
+    throw new Error(`the console could not be built:\n${result.stdout}${result.stderr}`.trimEnd());
+}
+
 /** What a killed build has left behind. */
 function sweepLeftovers() {
   for (const name of readdirSync(root)) {
@@ -134,6 +158,7 @@ function buildUnderLock() {
     rmSync(outDir, { recursive: true, force: true });
     compile(outDir);
     copyAssets(outDir);
+    buildConsole(outDir);
     writeFileSync(join(outDir, ".stamp"), `${startedAt.toISOString()}\n`);
     // The time of the start: a file saved while the compiler ran makes the build stale.
     utimesSync(join(outDir, ".stamp"), startedAt, startedAt);

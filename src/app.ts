@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from "fastify";
 import { consoleRoutes, registerConsoleEntry } from "./console/console-routes.ts";
+import { registerConsolePages } from "./console/page-routes.ts";
 import type { Database } from "./db/database.ts";
 import { Authenticator, type CredentialHeaders } from "./http/authenticate.ts";
 import { pathOf } from "./http/call-context.ts";
@@ -61,6 +62,8 @@ export interface AppOptions {
   secrets: SecretBox;
   passwords: PasswordWork;
   decoyHash: string;
+  /** Where the map of the console comes from; absent or empty: the outline of the world. */
+  mapStyleUrl?: string;
   /** Known only once the server listens, when no base URL is configured. */
   baseUrl: () => string;
   /** The configured base URL, which the description names. */
@@ -172,6 +175,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   });
   registerConsoleEntry(app, { db, clock, sessionKey, secrets, passwords, decoyHash, baseUrl });
   registerFavicon(app);
+  registerConsolePages(app, { mapStyleUrl: options.mapStyleUrl ?? "" });
   const { routes, version, publicUrl } = options;
   registerDocs(app, () => describeApi(routes, { version, serverUrl: publicUrl, webhooks: describeWebhooks() }));
 

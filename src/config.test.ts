@@ -16,6 +16,8 @@ test("has the documented defaults when nothing is set", () => {
     gatewayMaxConnections: 100_000,
     gatewayMaxPerAddress: 20_000,
     gatewayNewPerAddress: 12_000,
+    deviceMediaMbPerDay: 20,
+    diskFloorMb: 512,
     ingestInFlight: 2,
     opsPort: 9090,
     baseUrl: undefined,

@@ -19,6 +19,10 @@ export interface Config {
   gatewayMaxConnections: number;
   gatewayMaxPerAddress: number;
   gatewayNewPerAddress: number;
+  /** Voice and ECG that are taken from one device in a day. */
+  deviceMediaMbPerDay: number;
+  /** With less free space than this on the disk of the embedded database only alarms are stored; 0: always everything. */
+  diskFloorMb: number;
   /** Transactions of packets at a time. */
   ingestInFlight: number;
   opsPort: number;
@@ -40,6 +44,8 @@ export interface Config {
   geocoderUrl: string | undefined;
   geolocateUrl: string | undefined;
   trustProxy: readonly string[];
+  /** A map style for the console; empty: the built-in outline of the world. */
+  mapStyleUrl: string;
   databasePoolSize: number;
   smtpUrl: string | undefined;
   mailFrom: string;
@@ -182,6 +188,8 @@ export function loadConfig(
     gatewayMaxConnections: number("VIGIL_GATEWAY_MAX_CONNECTIONS", 100_000, 1, 1_000_000),
     gatewayMaxPerAddress: number("VIGIL_GATEWAY_MAX_PER_ADDRESS", 20_000, 1, 1_000_000),
     gatewayNewPerAddress: number("VIGIL_GATEWAY_NEW_PER_ADDRESS_PER_MINUTE", 12_000, 1, 1_000_000),
+    deviceMediaMbPerDay: number("VIGIL_DEVICE_MEDIA_MB_PER_DAY", 20, 0, 1_000_000),
+    diskFloorMb: number("VIGIL_DISK_FLOOR_MB", 512, 0, 1_000_000_000),
     ingestInFlight: number("VIGIL_INGEST_IN_FLIGHT", 2, 1, 2),
     opsPort: port("--ops-port", flags.opsPort, "VIGIL_OPS_PORT", 9090),
     baseUrl: parsed("VIGIL_BASE_URL", httpUrl)?.replace(/\/+$/, ""),
@@ -200,6 +208,7 @@ export function loadConfig(
     webhookBackoffSeconds: parsed("VIGIL_WEBHOOK_BACKOFF", parseBackoff) ?? [1, 5, 30, 120, 600],
     webhookTimeoutMs: number("VIGIL_WEBHOOK_TIMEOUT_MS", 10_000, 1, 600_000),
     geocoderUrl: parsed("VIGIL_GEOCODER_URL", httpUrl),
+    mapStyleUrl: parsed("VIGIL_MAP_STYLE_URL", httpUrl) ?? "",
     geolocateUrl: parsed("VIGIL_GEOLOCATE_URL", httpUrl),
     trustProxy: listOf(read("VIGIL_TRUST_PROXY") ?? "").map((text) => parseCidr("VIGIL_TRUST_PROXY", text)),
     databasePoolSize: number("VIGIL_DATABASE_POOL_SIZE", 10, 2, 500),

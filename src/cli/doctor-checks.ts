@@ -1,10 +1,11 @@
 import { createSocket } from "node:dgram";
 import { constants, existsSync } from "node:fs";
-import { access, statfs } from "node:fs/promises";
+import { access } from "node:fs/promises";
 import { createServer, isIPv6 } from "node:net";
 import { dirname, join } from "node:path";
 import type { Config } from "../config.ts";
 import { fingerprintOf } from "../lib/secret-box.ts";
+import { freeBytesOf } from "../roles/disk-floor.ts";
 import { readSecretKey, secretKeyFile } from "../roles/secret-key.ts";
 
 export interface Check {
@@ -42,9 +43,12 @@ export async function checkDataDir({ dataDir }: Config): Promise<Check> {
   }
 }
 
-export async function checkDiskSpace({ dataDir }: Config): Promise<Check> {
-  const { bavail, bsize } = await statfs(existingFolder(dataDir));
-  const freeBytes = bavail * bsize;
+export async function checkDiskSpace({ dataDir, databaseUrl, diskFloorMb }: Config): Promise<Check> {
+  const freeBytes = await freeBytesOf(existingFolder(dataDir));
+  if (databaseUrl === undefined && freeBytes < diskFloorMb * 1024 * 1024) {
+    const detail = `only ${gib(freeBytes)} free, below VIGIL_DISK_FLOOR_MB (${diskFloorMb}): only alarms are stored, make room`;
+    return { name: "disk_space", ok: false, detail };
+  }
   const ok = freeBytes >= minFreeBytes;
   const detail = ok ? `${gib(freeBytes)} free` : `only ${gib(freeBytes)} free: make room or choose another --data-dir`;
   return { name: "disk_space", ok, detail };

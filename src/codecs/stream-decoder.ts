@@ -13,10 +13,14 @@ export interface DecodedFrame {
   messages: TrackerMessage[];
   /** Written only after the messages are committed: a device that sees the answer deletes its copy. */
   replies: Buffer[];
+  /** Written instead when the recording that the frame is a part of is refused; without them the replies are. */
+  refusals?: Buffer[];
   /** The frame as it came; identifies a resent packet, and is kept when the frame cannot be stored. */
   raw: Buffer;
   /** As in FrameContent. */
   reports?: readonly FrameReport[];
+  /** The connection is closed after the answer. */
+  isLast?: boolean;
 }
 
 /** A malformed frame, or bytes between frames that belong to none. */
@@ -101,8 +105,15 @@ export class StreamDecoder {
           decoded.trailing.malformed++;
           if (content.resumeAt !== undefined) at = Math.max(before + 1, start + content.resumeAt);
         } else {
-          const { messages, replies, reports } = content;
-          decoded.frames.push(reports ? { messages, replies, raw, reports } : { messages, replies, raw });
+          const { messages, replies, refusals, reports, isLast } = content;
+          decoded.frames.push({
+            messages,
+            replies,
+            raw,
+            ...(refusals ? { refusals } : {}),
+            ...(reports ? { reports } : {}),
+            ...(isLast ? { isLast } : {}),
+          });
           decoded.trailing.malformed = 0;
           goodUntil = end;
           if (content.messages.at(-1)?.kind === "login") {

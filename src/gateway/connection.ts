@@ -14,6 +14,7 @@ import type { Ingest } from "../ingest/ingest.ts";
 import type { Outcome, Packet, PacketOwner } from "../ingest/packet.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
+import type { Admission } from "./admission.ts";
 import type { ConnectionSocket } from "./connection-socket.ts";
 import type { DeviceLink } from "./downlink.ts";
 import type { GatewayLimits } from "./gateway-limits.ts";
@@ -41,13 +42,6 @@ export interface ConnectionHost {
   /** What the device said is stored and answered. */
   onMessages(connection: Connection, messages: readonly TrackerMessage[]): void;
   onClose(connection: Connection): void;
-}
-
-export interface Admission {
-  device: SessionDevice;
-  modelSlug: string;
-  outstandingSerials: Set<string>;
-  hold: DeviceHold;
 }
 
 /**
@@ -83,6 +77,7 @@ export class Connection implements PacketOwner, DeviceLink {
   /** Frames in ingest. */
   #waiting = 0;
   #loginFrame: DecodedFrame | undefined;
+  #lastWords: Buffer | undefined;
   #isReading = true;
   #hasEnded = false;
   readonly #openedAtMs: number;
@@ -226,9 +221,10 @@ export class Connection implements PacketOwner, DeviceLink {
     const hasGarbage = this.#skippedBytes > limits.bytesWithoutFrame;
     const isTooLong = this.#pendingBytes > maxPending && !isBehindLogin;
     const isMalformed = this.#malformed >= limits.malformedInARow;
-    if (isMalformed || hasGarbage || isTooLong) {
-      this.#refuse("unreadable");
-      this.close(isMalformed ? "malformed" : "garbage");
+    // A request is refused at once: its sender waits for an answer, and cannot know what follows it.
+    const isRefused = problems.length > 0 && protocol.transports.includes("http");
+    if (isMalformed || hasGarbage || isTooLong || isRefused) {
+      this.close(isMalformed || isRefused ? "malformed" : "garbage", this.#refusal("unreadable"));
     }
     return isBehindLogin;
   }
@@ -285,8 +281,7 @@ export class Connection implements PacketOwner, DeviceLink {
     if (this.state !== "resolving") return;
     if (!admission) {
       metrics.refusedLogin(this.protocol);
-      this.#refuse("unknown_device");
-      return this.close("unknown_device");
+      return this.close("unknown_device", this.#refusal("unknown_device"));
     }
     this.hold = admission.hold;
     this.modelSlug = admission.modelSlug;
@@ -300,12 +295,13 @@ export class Connection implements PacketOwner, DeviceLink {
     else this.updateReading();
   }
 
-  packetSettled({ frame }: Packet, outcome: Outcome): void {
+  packetSettled({ frame, isRefused }: Packet, outcome: Outcome): void {
     this.#waiting--;
     if (this.state === "closed") return;
     if (outcome === "stored") {
-      this.#answer(frame);
+      this.#answer(frame, isRefused === true);
       if (this.isOpen) this.#host.onMessages(this, frame.messages);
+      if (frame.isLast) this.close("peer");
     } else if (outcome === "stale") this.destroy("overtaken");
     else if (outcome === "lost") this.destroy("shutdown");
     if (this.state === "closing") this.#endIfAnswered();
@@ -313,8 +309,8 @@ export class Connection implements PacketOwner, DeviceLink {
   }
 
   // Only after the commit: a device that sees the answer deletes its copy.
-  #answer(frame: DecodedFrame): void {
-    for (const reply of frame.replies) this.write(reply);
+  #answer(frame: DecodedFrame, isRefused: boolean): void {
+    for (const reply of (isRefused && frame.refusals) || frame.replies) this.write(reply);
     if (!frame.messages.some(isLogin)) return;
     try {
       const clock = this.#protocol?.encode({ kind: "clock" }, this.#session as Session) ?? [];
@@ -362,10 +358,11 @@ export class Connection implements PacketOwner, DeviceLink {
     }
   }
 
-  /** Reads no more, answers what waits, then closes. */
-  close(reason: CloseReason): void {
+  /** Reads no more, answers what waits, says its last words, then closes. */
+  close(reason: CloseReason, lastWords?: Buffer): void {
     if (this.state === "closing" || this.state === "closed") return;
     this.state = "closing";
+    this.#lastWords = lastWords;
     this.#forget();
     this.#host.metrics.closed(reason);
     this.#isReading = false;
@@ -374,9 +371,8 @@ export class Connection implements PacketOwner, DeviceLink {
   }
 
   /** What the protocol says to a device before the connection is closed on it. */
-  #refuse(reason: RefusalReason): void {
-    const bytes = this.#protocol?.refuse?.(reason, this.#session as Session);
-    if (bytes) this.write(bytes);
+  #refusal(reason: RefusalReason): Buffer | undefined {
+    return this.#protocol?.refuse?.(reason, this.#session as Session);
   }
 
   #forget(): void {
@@ -385,7 +381,10 @@ export class Connection implements PacketOwner, DeviceLink {
   }
 
   #endIfAnswered(): void {
-    if (this.#waiting === 0) this.#socket.destroySoon();
+    if (this.#waiting > 0) return;
+    if (this.#lastWords) this.write(this.#lastWords);
+    this.#lastWords = undefined;
+    this.#socket.destroySoon();
   }
 
   /** At once. */

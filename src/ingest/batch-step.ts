@@ -8,7 +8,12 @@ export interface TakenPacket {
   hold: DeviceHold;
   messages: readonly TrackerMessage[];
   receivedAtMs: number;
+  /** Why the part of a recording in it is not taken. Set by a step; those after it leave the part alone. */
+  refusal?: PartRefusal;
 }
+
+/** `model`: the device has no ECG. `quota`: it has sent enough for a day. `size`: the recording would be too large. */
+export type PartRefusal = "model" | "quota" | "size";
 
 /** The order in which steps lock their rows; packets of one device keep theirs. */
 export const byDeviceId = (a: Pick<TakenPacket, "hold">, b: Pick<TakenPacket, "hold">): number =>

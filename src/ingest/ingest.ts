@@ -3,8 +3,10 @@ import type { Database } from "../db/database.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Metrics } from "../lib/metrics.ts";
+import { alarmsOnly } from "./alarms-only.ts";
 import { type Batch, type Committed, makeBatch, type StaleDevices, type StoreOptions, storeBatch } from "./batch.ts";
-import { failureOf, reasonOf } from "./batch-failure.ts";
+import { type BatchFailure, failureOf, placeOf, reasonOf } from "./batch-failure.ts";
+import { BlamedDevices } from "./blamed-devices.ts";
 import type { DeviceHold } from "./device-memory.ts";
 import { makeIngestMetrics } from "./ingest-metrics.ts";
 import type { Outcome, Packet } from "./packet.ts";
@@ -41,12 +43,18 @@ export interface IngestOptions extends StoreOptions {
    * does, and the other way round. With fewer it would only make batches smaller, which cost more and are answered no sooner.
    */
   secondBatchThreshold?: number;
+  /** True while there is hardly any room on the disk. */
+  takesOnlyAlarms?: () => boolean;
 }
 
 const maxPackets = 2000;
 const defaultSecondBatchThreshold = 200;
 const firstPauseMs = 100;
 const maxPauseMs = 5000;
+/** While the program fails at every packet, the next attempt may meet one that shows it to be the fault of the others. */
+const maxFaultPauseMs = 1000;
+/** Packets of blamed devices that are tried before the others come again. */
+const maxBlamedPackets = 32;
 /** A server that does not answer for so long is left; the next attempt finds out whether the commit was done. */
 const attemptTimeoutMs = 60_000;
 
@@ -55,6 +63,14 @@ const packetOverheadBytes = 500;
 const sizeOf = ({ frame }: Packet): number => frame.raw.length + packetOverheadBytes;
 
 const isStoring = ({ state }: DeviceHold): boolean => state === "storing" || state === "moved";
+
+/** What one round of the queue shows. */
+interface Round {
+  /** Packets that were stored in it. */
+  stored: number;
+  /** Packets that failed alone by a fault of the program. */
+  suspects: { packet: Packet; error: unknown }[];
+}
 
 export function makeIngest(options: IngestOptions): Ingest {
   return new BatchingIngest(options);
@@ -71,6 +87,8 @@ class BatchingIngest implements Ingest {
   readonly #idleClients: Client[] = [];
   readonly #busyClients = new Set<Client>();
   readonly #pauses = new Set<() => void>();
+  readonly #blamed = new BlamedDevices();
+  #faultPauseMs = firstPauseMs;
   #onIdle: (() => void) | undefined;
   #onSettled: () => void = () => undefined;
 
@@ -110,7 +128,8 @@ class BatchingIngest implements Ingest {
         );
       }
       for (const { hold } of current) hold.state = "storing";
-      if (current.length > 0) await this.#store(current);
+      const fitting = this.#options.takesOnlyAlarms?.() ? this.#deferOthers(current) : current;
+      if (fitting.length > 0) await this.#storeRound(fitting);
       for (const { hold } of current) if (isStoring(hold)) hold.state = "idle";
       this.#onSettled();
     }
@@ -132,18 +151,76 @@ class BatchingIngest implements Ingest {
     return taken;
   }
 
-  /** Returns when every packet is settled, however long it takes. */
-  async #store(packets: readonly Packet[]): Promise<void> {
+  #deferOthers(packets: readonly Packet[]): Packet[] {
+    const fitting = packets.map((packet) => ({ packet, taken: alarmsOnly(packet) }));
+    const deferred = fitting.flatMap(({ packet, taken }) => (taken ? [] : [packet]));
+    this.#metrics.deferred(deferred.length);
+    this.#settleAll(deferred, "deferred");
+    return fitting.flatMap(({ taken }) => taken ?? []);
+  }
+
+  /** The packets of blamed devices come after the others, and only some of them: the rest waits for its next turn. */
+  async #storeRound(packets: readonly Packet[]): Promise<void> {
+    const round: Round = { stored: 0, suspects: [] };
+    const { clean, blamed } = this.#blamed.divide(packets, this.#options.clock.nowMs());
+    if (clean.length > 0) await this.#store(clean, round);
+    if (blamed.length > maxBlamedPackets) this.#waitAgain(blamed.splice(maxBlamedPackets));
+    if (blamed.length > 0) {
+      const before = round.stored;
+      await this.#store(blamed, round);
+      if (round.stored - before === blamed.length) for (const packet of blamed) this.#blamed.clear(packet);
+    }
+    await this.#judge(round);
+  }
+
+  /**
+   * A packet at which the program fails is set aside only when it fails again after others were stored. Otherwise the program
+   * is to blame: the packets wait unanswered, as in an outage, and are tried again with those that come meanwhile.
+   */
+  async #judge({ stored, suspects }: Round): Promise<void> {
+    if (stored > 0) this.#faultPauseMs = firstPauseMs;
+    if (suspects.length === 0) return;
+    const { log, clock } = this.#options;
+    const packets = suspects.map(({ packet }) => packet);
+    for (const packet of packets) this.#blamed.add(packet, clock.nowMs());
+    if (stored > 0) {
+      for (const { packet } of suspects) {
+        const again: Round = { stored: 0, suspects: [] };
+        await this.#store([packet], again);
+        for (const { error } of again.suspects) await this.#poison(packet, error);
+      }
+      return;
+    }
+    if (this.#closed) return this.#settleAll(packets, "lost");
+    this.#metrics.faulted();
+    const error = suspects[0]?.error;
+    log.error(
+      { reason: reasonOf(error), at: placeOf(error), packets: packets.length, pauseMs: this.#faultPauseMs },
+      "the program failed to store packets, they wait and will be tried again",
+    );
+    this.#waitAgain(packets);
+    await this.#pause(this.#faultPauseMs);
+    this.#faultPauseMs = Math.min(this.#faultPauseMs * 2, maxFaultPauseMs);
+  }
+
+  /** At the front, as they were. */
+  #waitAgain(packets: readonly Packet[]): void {
+    this.#waiting.unshift(...packets);
+  }
+
+  /** Returns when every packet is settled or suspected, however long it takes. */
+  async #store(packets: readonly Packet[], round: Round): Promise<void> {
     const batch = makeBatch(packets);
     let pauseMs = firstPauseMs;
     for (;;) {
       try {
         this.#commit(batch, await this.#attempt(batch));
+        round.stored += packets.length;
         return;
       } catch (error) {
         const failure = failureOf(error);
-        if (failure === "stale") return this.#storeWithout(batch, (error as StaleDevices).holds);
-        if (failure === "data") return this.#split(batch, error);
+        if (failure === "stale") return this.#storeWithout(batch, (error as StaleDevices).holds, round);
+        if (failure === "data" || failure === "fault") return this.#split(batch, failure, error, round);
         if (this.#closed) return this.#settleAll(batch.packets, "lost");
         if (failure === "again") continue;
         this.#metrics.retried();
@@ -210,38 +287,44 @@ class BatchingIngest implements Ingest {
     return client;
   }
 
-  #commit(batch: Batch, { memories }: Committed): void {
+  #commit(batch: Batch, { memories, refused }: Committed): void {
     for (const [hold, memory] of memories) hold.memory = memory;
+    for (const { packet } of refused) packet.isRefused = true;
     this.#settleAll(batch.packets, "stored");
   }
 
-  async #storeWithout(batch: Batch, stale: ReadonlySet<DeviceHold>): Promise<void> {
+  async #storeWithout(batch: Batch, stale: ReadonlySet<DeviceHold>, round: Round): Promise<void> {
     const [stalePackets, rest] = [
       batch.packets.filter(({ hold }) => stale.has(hold)),
       batch.packets.filter(({ hold }) => !stale.has(hold)),
     ];
     this.#settleAll(stalePackets, "stale");
-    if (rest.length > 0) await this.#store(rest);
+    if (rest.length > 0) await this.#store(rest, round);
   }
 
   /** One packet to blame never sinks the others: halves are tried until it is alone. */
-  async #split(batch: Batch, error: unknown): Promise<void> {
-    const { packets } = batch;
-    const middle = Math.ceil(packets.length / 2);
+  async #split({ packets }: Batch, failure: BatchFailure, error: unknown, round: Round): Promise<void> {
+    const [packet] = packets;
+    if (packet === undefined) return;
     if (packets.length > 1) {
-      await this.#store(packets.slice(0, middle));
-      await this.#store(packets.slice(middle));
-    } else await this.#poison(packets[0] as Packet, error);
+      const middle = Math.ceil(packets.length / 2);
+      await this.#store(packets.slice(0, middle), round);
+      await this.#store(packets.slice(middle), round);
+    } else if (failure === "fault") round.suspects.push({ packet, error });
+    else await this.#poison(packet, error);
   }
 
   /** Answered all the same: the bytes are kept, and the device would send them for ever. */
   async #poison(packet: Packet, cause: unknown): Promise<void> {
-    const { log, clock } = this.#options;
+    const { db, log, clock } = this.#options;
+    const { hold, protocol } = packet;
     const reason = reasonOf(cause);
+    this.#blamed.add(packet, clock.nowMs());
     let pauseMs = firstPauseMs;
     for (;;) {
       try {
-        await this.#withClient((client) => keepPoisoned(client, packet, reason));
+        const alarms = await db.transaction((tx) => keepPoisoned(tx, packet, reason, clock.nowMs()));
+        hold.memory = { ...hold.memory, alarms };
         break;
       } catch (error) {
         if (this.#closed) return this.#settleAll([packet], "lost");
@@ -250,9 +333,9 @@ class BatchingIngest implements Ingest {
         pauseMs = Math.min(pauseMs * 2, maxPauseMs);
       }
     }
-    this.#metrics.poisoned(packet.protocol);
+    this.#metrics.poisoned(protocol);
     log.warn(
-      { device: packet.hold.device.id, protocol: packet.protocol, reason, at: clock.now() },
+      { device: hold.device.id, protocol, reason, at: placeOf(cause) },
       "a packet could not be stored and was set aside",
     );
     this.#settleAll([packet], "stored");

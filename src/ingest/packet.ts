@@ -10,13 +10,15 @@ export interface Packet {
   frame: DecodedFrame;
   receivedAtMs: number;
   owner: PacketOwner;
+  /** Set by the commit: the part of a recording in it was not taken, which is what the device is told. */
+  isRefused?: boolean;
 }
 
 /**
  * `stored`: it is committed, or was before, and may be answered. `stale`: a newer connection has the device. `lost`: the
- * service closes.
+ * service closes. `deferred`: there is no room for it; it is not answered, and the device may send it again.
  */
-export type Outcome = "stored" | "stale" | "lost";
+export type Outcome = "stored" | "stale" | "lost" | "deferred";
 
 /** Told once per packet, in the order of submission. */
 export interface PacketOwner {

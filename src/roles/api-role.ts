@@ -36,6 +36,7 @@ export function openApiRole({ config, lifecycle, ...parts }: ServiceParts): ApiR
         rateLimiter,
         sessionKey: await loadSessionKey(db, secrets, clock.now()),
         secrets,
+        mapStyleUrl: config.mapStyleUrl,
         passwords: new PasswordWork(),
         decoyHash: await makeDecoyHash(randomToken(24)),
         baseUrl: () => config.baseUrl ?? address,

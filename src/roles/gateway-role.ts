@@ -5,6 +5,7 @@ import { makeIngest } from "../ingest/ingest.ts";
 import { makeUuidV7Source } from "../lib/ids.ts";
 import { repeat } from "../lib/lifecycle.ts";
 import { metricRanges } from "../resources/catalog/metric-ranges.ts";
+import { DiskFloor } from "./disk-floor.ts";
 import { keepPartitions, tablesOf } from "./partitioned-tables.ts";
 import type { ServiceParts } from "./service-parts.ts";
 
@@ -22,7 +23,8 @@ export async function openGatewayRole(parts: ServiceParts): Promise<GatewayAddre
     "partitions",
     repeat("partitions", 3_600_000, log, () => keepPartitions(db, tables, clock, log)),
   );
-  const { steps, downlinks } = deviceServices(config);
+  const floor = await watchDisk(parts);
+  const { steps, downlinks } = deviceServices({ ...config, catalog });
   const ingest = makeIngest({
     db,
     clock,
@@ -30,6 +32,7 @@ export async function openGatewayRole(parts: ServiceParts): Promise<GatewayAddre
     metrics,
     rules,
     steps,
+    takesOnlyAlarms: () => floor?.isReached === true,
     newId: makeUuidV7Source(),
     ranges: metricRanges(catalog),
     inFlight: config.ingestInFlight,
@@ -64,4 +67,17 @@ export async function openGatewayRole(parts: ServiceParts): Promise<GatewayAddre
   const { address, family, port } = gateway.address;
   const spoken = `${family === "IPv6" ? `[${address}]` : address}:${port}`;
   return { gateway: spoken, udp: gateway.isUdpOpen ? spoken : "off" };
+}
+
+/** The disk of an external database is not ours to see. */
+async function watchDisk({ config, log, metrics, lifecycle }: ServiceParts): Promise<DiskFloor | undefined> {
+  if (config.databaseUrl !== undefined || config.diskFloorMb === 0) return undefined;
+  const floorBytes = config.diskFloorMb * 1024 * 1024;
+  const floor = new DiskFloor({ folder: config.dataDir, floorBytes, log, metrics });
+  await floor.check();
+  lifecycle.add(
+    "disk floor",
+    repeat("disk floor", 2000, log, () => floor.check()),
+  );
+  return floor;
 }

@@ -6,7 +6,7 @@ import { deleteEndedWindows } from "../http/rate-limit-store.ts";
 import { closeStalledRecordings } from "../ingest/ecg-closing.ts";
 import { deleteOldPoisoned } from "../ingest/poison-store.ts";
 import { deleteOldBatches, sweepSilentDevices } from "../ingest/presence.ts";
-import { deleteOldTransfers } from "../ingest/voice-parts.ts";
+import { deleteOldTransfers } from "../ingest/voice-store.ts";
 import type { Clock } from "../lib/clock.ts";
 import { uuidV7Floor } from "../lib/ids.ts";
 import { repeat } from "../lib/lifecycle.ts";

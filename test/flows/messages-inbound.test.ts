@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { deleteOldTransfers } from "../../src/ingest/voice-parts.ts";
+import { deleteOldTransfers } from "../../src/ingest/voice-store.ts";
 import { makeManualClock } from "../../src/lib/clock.ts";
 import { watchId } from "../support/command-world.ts";
 import { type MessageWorld, openSpokenWorld } from "../support/message-world.ts";

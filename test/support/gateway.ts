@@ -87,7 +87,8 @@ export async function openGatewayWorld(clock: Clock = makeClock()): Promise<Gate
       const rules = new RuleBook({ db: own, listener, log, metrics });
       const catalog = options.catalog ?? loadCatalog();
       const parts = { db: own, clock: options.clock ?? clock, log, metrics, rules };
-      const services = { commandAckTimeoutSeconds: 60, commandTtlSeconds: 86_400, ...options.services };
+      const defaults = { commandAckTimeoutSeconds: 60, commandTtlSeconds: 86_400, deviceMediaMbPerDay: 20, catalog };
+      const services = { ...defaults, ...options.services };
       const { steps, downlinks } = deviceServices(services);
       const ingest = makeIngest({
         ...parts,

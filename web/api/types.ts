@@ -1,0 +1,38 @@
+/** The shapes of answers, taken from the schemas that the server validates and serializes with. Nothing is written twice. */
+import type { User } from "../../src/resources/users/user-record.ts";
+
+export type { Assignment } from "../../src/resources/assignments/assignment-record.ts";
+export type { Capability } from "../../src/resources/catalog/catalog-schemas.ts";
+export type { Command } from "../../src/resources/commands/command-record.ts";
+export type { Device } from "../../src/resources/devices/device-record.ts";
+export type { EcgRecording, EcgRecordingDetail } from "../../src/resources/ecg/ecg-record.ts";
+export type { Event, EventDetail } from "../../src/resources/events/event-record.ts";
+export type { Geofence, GeofenceDetail } from "../../src/resources/geofences/geofence-record.ts";
+export type { Invitation } from "../../src/resources/invitations/invitation-record.ts";
+export type { Location } from "../../src/resources/locations/location-record.ts";
+export type { Segment } from "../../src/resources/locations/segments.ts";
+export type { Message } from "../../src/resources/messages/message-record.ts";
+export type { AlertThreshold } from "../../src/resources/thresholds/threshold-record.ts";
+export type { User, UserDetail } from "../../src/resources/users/user-record.ts";
+
+export type Role = "VIEWER" | "USER" | "ADMIN" | "OWNER";
+
+export interface Me {
+  user: User;
+  organization: { name: string; slug: string; timezone: string };
+  role: Role;
+}
+
+export interface Preferences {
+  locale: string | null;
+  timezone: string | null;
+  alarm_mail: "off" | "critical" | "warning";
+  organizations: { slug: string; name: string; role: number }[];
+}
+
+export interface Page<T> {
+  count?: number;
+  next: string | null;
+  previous: string | null;
+  results: T[];
+}

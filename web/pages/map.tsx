@@ -1,0 +1,100 @@
+import { useMemo, useState } from "preact/hooks";
+import type { Device } from "../api/types.ts";
+import { AlarmCard, nameOf } from "../parts/alarm-card.tsx";
+import { lazy } from "../parts/lazy.tsx";
+import { Link } from "../parts/link.tsx";
+import { PageTitle } from "../parts/page-title.tsx";
+import { Empty, Loading } from "../parts/states.tsx";
+import { type DeviceState, stateOf } from "../state/device-state.ts";
+import { devices, isLoaded, openAlarms } from "../state/live.ts";
+import { useNow } from "../state/now.ts";
+import { setQuery, useQuery } from "../state/router.ts";
+import { useStore } from "../state/store.ts";
+import { common } from "../texts/common.ts";
+import { showAge } from "../texts/format.ts";
+import { mapTexts as texts } from "../texts/map.ts";
+
+const FleetMap = lazy(async () => (await import("../parts/fleet-map.tsx")).FleetMap);
+
+/** As many as somebody reads; a search finds the others. */
+const maxListed = 200;
+
+const stateWords = { alarm: "stateAlarm", stale: "stateStale" } as const;
+const wordOf = (state: DeviceState): string =>
+  state === "alarm" || state === "stale" ? texts(stateWords[state]) : common(state);
+
+const order: Readonly<Record<DeviceState, number>> = { alarm: 0, online: 1, stale: 2, offline: 3 };
+
+/** All devices one may see, on the map and in a list that needs no map, and the alarms beside them. */
+export function MapPage() {
+  const known = useStore(devices);
+  const alarms = useStore(openAlarms);
+  const isReady = useStore(isLoaded);
+  const nowMs = useNow();
+  const query = useQuery();
+  const followed = query.get("device");
+  const [search, setSearch] = useState("");
+  const inAlarm = useMemo(() => new Set(alarms.map(({ device_uid }) => device_uid)), [alarms]);
+  const stated = useMemo(
+    () =>
+      [...known.values()]
+        .map((device) => ({ device, state: stateOf(device, inAlarm.has(device.uid), nowMs) }))
+        .toSorted((a, b) => order[a.state] - order[b.state] || a.device.name.localeCompare(b.device.name)),
+    [known, inAlarm, nowMs],
+  );
+  const wanted = search.trim().toLowerCase();
+  const matches = ({ name, uid, tags }: Device): boolean =>
+    [name, uid, ...tags].some((text) => text.toLowerCase().includes(wanted));
+  const found = stated.filter(({ device }) => wanted === "" || matches(device));
+
+  return (
+    <div class="map-page">
+      <PageTitle>{common("map")}</PageTitle>
+      <section class="map" aria-label={common("map")}>
+        <FleetMap fleet={found} followed={followed} onChoose={(uid) => setQuery({ device: uid })} />
+      </section>
+      <div class="beside">
+        {alarms.length > 0 && (
+          <section aria-label={texts("alarmPanel")} class="alarms">
+            {alarms.slice(0, 5).map((event) => (
+              <AlarmCard key={event.id} event={event} device={known.get(event.device_uid)} />
+            ))}
+          </section>
+        )}
+        <section aria-label={common("devices")}>
+          <label class="field">
+            <span>{texts("find")}</span>
+            <input type="search" value={search} onInput={(event) => setSearch(event.currentTarget.value)} />
+          </label>
+          <p class="hint">{texts("count", { count: found.length })}</p>
+          {!isReady && known.size === 0 && <Loading />}
+          {isReady && known.size === 0 && <Empty>{texts("noDevices")}</Empty>}
+          <ul class="device-list">
+            {found.slice(0, maxListed).map(({ device, state }) => (
+              <li key={device.uid} class={device.uid === followed ? "chosen" : ""}>
+                <span class={`dot ${state}`} aria-hidden="true" />
+                <Link to={`/console/devices/${device.uid}`}>{nameOf(device, device.uid)}</Link>
+                <small>
+                  {wordOf(state)}
+                  {" · "}
+                  {device.last_location ? showAge(device.last_location.ts, nowMs) : texts("noPosition")}
+                </small>
+                {device.last_location && (
+                  <button
+                    type="button"
+                    class="plain"
+                    aria-pressed={device.uid === followed}
+                    aria-label={`${texts(device.uid === followed ? "unfollow" : "follow")}: ${nameOf(device, device.uid)}`}
+                    onClick={() => setQuery({ device: device.uid === followed ? undefined : device.uid })}
+                  >
+                    {texts(device.uid === followed ? "unfollow" : "follow")}
+                  </button>
+                )}
+              </li>
+            ))}
+          </ul>
+        </section>
+      </div>
+    </div>
+  );
+}

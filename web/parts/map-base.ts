@@ -1,0 +1,40 @@
+import { Map as MapView, NavigationControl, setWorkerUrl } from "maplibre-gl";
+import workerUrl from "maplibre-gl/dist/maplibre-gl-worker.mjs?url";
+import "maplibre-gl/dist/maplibre-gl.css";
+import { configuredStyle, outlineStyle } from "./map-style.ts";
+
+setWorkerUrl(workerUrl);
+
+export interface MapPlace {
+  lng: number;
+  lat: number;
+  zoom: number;
+}
+
+/** A map in the given element: the operator's source, or the outline of the world. Throws where the browser has no WebGL. */
+export function openMap(container: HTMLElement, place: MapPlace): MapView {
+  const isDark = matchMedia("(prefers-color-scheme: dark)").matches;
+  const own = configuredStyle();
+  const map = new MapView({
+    container,
+    style: own === "" ? outlineStyle(isDark) : own,
+    center: [place.lng, place.lat],
+    zoom: place.zoom,
+    attributionControl: own === "" ? false : { compact: true },
+    maxPitch: 0,
+    dragRotate: false,
+  });
+  map.addControl(new NavigationControl({ showCompass: false }), "top-right");
+  return map;
+}
+
+/** A circle of metres as a polygon: styles know pixels only. */
+export function circlePolygon(lng: number, lat: number, radiusM: number, steps = 64): GeoJSON.Polygon {
+  const ring = Array.from({ length: steps + 1 }, (_, index) => {
+    const angle = (index / steps) * 2 * Math.PI;
+    const dLat = (radiusM / 111_320) * Math.sin(angle);
+    const dLng = (radiusM / (111_320 * Math.cos((lat * Math.PI) / 180))) * Math.cos(angle);
+    return [lng + dLng, lat + dLat] as [number, number];
+  });
+  return { type: "Polygon", coordinates: [ring] };
+}

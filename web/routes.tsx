@@ -1,0 +1,44 @@
+import type { ComponentType } from "preact";
+import { NotFoundPage } from "./pages/not-found.tsx";
+import { SignInPage } from "./pages/sign-in.tsx";
+import { lazy } from "./parts/lazy.tsx";
+
+type Params = Record<string, string>;
+
+interface RouteDefinition {
+  /** `:name` stands for one part of the address. */
+  path: string;
+  page: ComponentType<Params>;
+  isPublic?: true;
+}
+
+const page = (load: () => Promise<ComponentType<never>>): ComponentType<Params> =>
+  lazy(load as () => Promise<ComponentType<Params>>);
+
+/** Every page of the console. */
+const routes: readonly RouteDefinition[] = [
+  { path: "/console/sign-in", page: SignInPage, isPublic: true },
+  { path: "/console", page: page(async () => (await import("./pages/map.tsx")).MapPage) },
+  { path: "/console/alarms", page: page(async () => (await import("./pages/alarms.tsx")).AlarmsPage) },
+];
+
+export interface FoundRoute extends RouteDefinition {
+  params: Params;
+}
+
+export function findRoute(path: string): FoundRoute {
+  const parts = path.replace(/\/$/, "").split("/");
+  for (const route of routes) {
+    const wanted = route.path.split("/");
+    if (wanted.length !== parts.length) continue;
+    const params: Params = {};
+    const fits = wanted.every((part, index) => {
+      const given = parts[index] as string;
+      if (!part.startsWith(":")) return part === given;
+      params[part.slice(1)] = decodeURIComponent(given);
+      return given !== "";
+    });
+    if (fits) return { ...route, params };
+  }
+  return { path, page: NotFoundPage, params: {} };
+}

@@ -1,0 +1,41 @@
+import { locale } from "./locale.ts";
+
+/** Dates, numbers and ages the way the reader writes them. */
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function format(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  const key = locale.get() + JSON.stringify(options);
+  let found = formats.get(key);
+  if (!found) {
+    found = new Intl.DateTimeFormat(locale.get(), options);
+    formats.set(key, found);
+  }
+  return found;
+}
+
+/** Date and time in the given zone, or the reader's own. */
+export const showTime = (iso: string, timeZone?: string): string =>
+  format({ dateStyle: "medium", timeStyle: "short", ...(timeZone ? { timeZone } : {}) }).format(new Date(iso));
+
+export const showDate = (iso: string, timeZone?: string): string =>
+  format({ dateStyle: "medium", ...(timeZone ? { timeZone } : {}) }).format(new Date(iso));
+
+export const showClock = (iso: string, timeZone?: string): string =>
+  format({ timeStyle: "short", ...(timeZone ? { timeZone } : {}) }).format(new Date(iso));
+
+export const showNumber = (value: number, maxDigits = 1): string =>
+  new Intl.NumberFormat(locale.get(), { maximumFractionDigits: maxDigits }).format(value);
+
+const units: readonly [Intl.RelativeTimeFormatUnit, number][] = [
+  ["day", 86_400],
+  ["hour", 3600],
+  ["minute", 60],
+];
+
+/** "3 minutes ago"; under a minute "now". */
+export function showAge(iso: string, nowMs: number): string {
+  const seconds = Math.round((Date.parse(iso) - nowMs) / 1000);
+  const unit = units.find(([, length]) => Math.abs(seconds) >= length);
+  const relative = new Intl.RelativeTimeFormat(locale.get(), { numeric: "auto" });
+  return unit ? relative.format(Math.trunc(seconds / unit[1]), unit[0]) : relative.format(0, "second");
+}
