@@ -19,6 +19,22 @@ export interface NumberedOptions {
   random(): number;
 }
 
+/** In the open, always at the same place. */
+export function snapshotAt({ person }: FleetMember, atMs: number): Snapshot {
+  const { city } = person;
+  const life = { ...momentAt(person, atMs), lat: city.lat, lng: city.lng };
+  const gps = {
+    lat: 41.902782,
+    lng: 12.496367,
+    altitudeM: 20,
+    speedKmh: 3,
+    heading: 118,
+    satellites: 9,
+    accuracyM: 10,
+  };
+  return { atMs, life, seen: { ...sightingAt(person, atMs, life, false), gps } };
+}
+
 type State = "closed" | "logging_in" | "idle" | "awaiting";
 
 /**
@@ -80,19 +96,7 @@ export class NumberedDevice {
   }
 
   #snapshot(atMs: number): Snapshot {
-    const { person } = this.member;
-    const { city } = person;
-    const life = { ...momentAt(person, atMs), lat: city.lat, lng: city.lng };
-    const gps = {
-      lat: 41.902782,
-      lng: 12.496367,
-      altitudeM: 20,
-      speedKmh: 3,
-      heading: 118,
-      satellites: 9,
-      accuracyM: 10,
-    };
-    return { atMs, life, seen: { ...sightingAt(person, atMs, life, false), gps } };
+    return snapshotAt(this.member, atMs);
   }
 
   #connect(): void {

@@ -5,7 +5,8 @@ import type { FleetTransport } from "../../src/simulator/device-protocol.ts";
 import { type FleetMember, fleetMember, fleetProtocolsOver, makeProtocols, rome } from "../../src/simulator/fleet.ts";
 import { makeLinks } from "../../src/simulator/link.ts";
 import { makeUdpLinks } from "../../src/simulator/udp-link.ts";
-import { NumberedDevice } from "./numbered-device.ts";
+import { virtualProtocols } from "../../src/simulator/virtual-protocols.ts";
+import { NumberedDevice, snapshotAt } from "./numbered-device.ts";
 
 const city = { ...rome, utcOffsetMinutes: 60 };
 
@@ -13,7 +14,18 @@ const city = { ...rome, utcOffsetMinutes: 60 };
 export const membersOver = (transport: FleetTransport, count: number, first: number): FleetMember[] =>
   fleetProtocolsOver(transport).length === 0
     ? []
-    : Array.from({ length: count }, (_, index) => fleetMember(7, first + index, "mixed", city, transport));
+    : Array.from({ length: count }, (_, index) =>
+        answered(fleetMember(7, first + index, "mixed", city, transport), transport),
+      );
+
+/** The same device as the first model of its protocol whose reports are answered over UDP: of others nothing can be said. */
+export function answered(member: FleetMember, transport: FleetTransport): FleetMember {
+  if (transport === "tcp") return member;
+  const model = virtualProtocols[member.protocol]?.find(
+    ({ make }) => make("udp").location(member, snapshotAt(member, 0), false).answer !== null,
+  );
+  return { ...member, modelSlug: model?.modelSlug ?? member.modelSlug };
+}
 
 export const iwMembers = (count: number, first: number): FleetMember[] =>
   Array.from({ length: count }, (_, index) => fleetMember(7, first + index, "iw", city));

@@ -7,6 +7,7 @@ import { type Simulation, startSimulation } from "../../src/simulator/simulation
 import { makeUdpLinks } from "../../src/simulator/udp-link.ts";
 import type { VirtualDevice } from "../../src/simulator/virtual-device.ts";
 import { NumberedDevice } from "../faults/numbered-device.ts";
+import { answered } from "../faults/numbered-fleet.ts";
 import { type CommandWorld, openCommandWorld } from "../support/command-world.ts";
 import type { TestGateway } from "../support/gateway.ts";
 
@@ -29,7 +30,7 @@ afterAll(async () => {
 
 async function registered(slug: SpokenSlug) {
   const city = { ...rome, utcOffsetMinutes: 60 };
-  const planned = fleetMember(11, 1, slug, city, "udp");
+  const planned = answered(fleetMember(11, 1, slug, city, "udp"), "udp");
   const imei = await world.device(planned.modelSlug);
   return { ...planned, imei, id: rulesOf(slug).terminalIds.defaultFor(imei) ?? imei };
 }
