@@ -144,8 +144,11 @@ async function verify(client: pg.Client, fleet: readonly NumberedDevice[]): Prom
   let lost = 0;
   let doubled = 0;
   const compare = (rows: readonly Counts[], hasClock: boolean): void => {
-    const found = new Map(rows.map(({ uid, n, count }) => [`${uid} ${n}`, Number(count)]));
-    for (const device of fleet.filter((one) => one.hasClock === hasClock)) {
+    const numbered = fleet.filter((one) => one.hasClock === hasClock);
+    const uids = new Set(numbered.map(({ uid }) => uid));
+    const own = rows.filter(({ uid }) => uids.has(uid));
+    const found = new Map(own.map(({ uid, n, count }) => [`${uid} ${n}`, Number(count)]));
+    for (const device of numbered) {
       for (const n of device.acknowledged) {
         if (!found.has(`${device.uid} ${hasClock ? device.timeOf(n) / 1000 : n}`)) lost++;
       }
