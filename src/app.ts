@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from "fastify";
 import { consoleRoutes, registerConsoleEntry } from "./console/console-routes.ts";
 import { registerConsolePages } from "./console/page-routes.ts";
+import { LiveHub } from "./console/stream/live-hub.ts";
 import type { Database } from "./db/database.ts";
 import { Authenticator, type CredentialHeaders } from "./http/authenticate.ts";
 import { pathOf } from "./http/call-context.ts";
@@ -166,7 +167,10 @@ export function buildApp(options: AppOptions): FastifyInstance {
 
   registerOAuthRoutes(app, { db, clock, tokenTtlSeconds: options.tokenTtlSeconds, baseUrl: options.baseUrl });
   const { rateLimiter, sessionKey, secrets, passwords, decoyHash, baseUrl } = options;
-  registerRoutes(app, [...options.routes, ...consoleRoutes({ db, passwords, secrets, baseUrl })], {
+  const hub = new LiveHub({ db, clock, log, metrics: options.metrics });
+  // A server waits for its answers to end, and a stream has no end of its own.
+  app.addHook("preClose", () => hub.close());
+  registerRoutes(app, [...options.routes, ...consoleRoutes({ db, passwords, secrets, baseUrl, hub })], {
     db,
     clock,
     authenticator,

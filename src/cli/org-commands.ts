@@ -5,6 +5,7 @@ import {
   organizationDefaults,
   organizationFeatures,
   parseLanguage,
+  parseNetworks,
   parseTimezone,
   slugFromName,
 } from "../resources/organizations/organization-settings.ts";
@@ -22,7 +23,7 @@ import { getOrganization, operatorIn, organizationMissing } from "./operator.ts"
 import { givenOnly, knownWords, nonEmptyText, positiveInteger } from "./option-values.ts";
 import { record, table } from "./output.ts";
 
-const features = organizationFeatures.join(" or ");
+const features = organizationFeatures.join(", ");
 
 const settingOptions: readonly Option[] = [
   { name: "timezone", value: "TZ", summary: "IANA time zone, like Europe/Rome", default: "UTC" },
@@ -35,6 +36,12 @@ const settingOptions: readonly Option[] = [
   { name: "feature", value: "F", repeatable: true, summary: `switch on a feature: ${features}` },
   { name: "per-minute", value: "N", summary: "calls of one integration per minute", default: "600" },
   { name: "per-hour", value: "N", summary: "calls of one integration per hour", default: "20000" },
+  {
+    name: "gateway-networks",
+    value: "LIST",
+    summary: "networks that devices may log in from, like 10.0.0.0/8,fd00::/8",
+    default: "all",
+  },
 ];
 
 const view = (organization: Organization) => ({
@@ -45,6 +52,7 @@ const view = (organization: Organization) => ({
   default_locale: organization.defaultLocale,
   features: organization.features,
   rate_limits: { per_minute: organization.perMinute, per_hour: organization.perHour },
+  gateway_networks: organization.gatewayNetworks,
   created_at: organization.createdAt,
 });
 
@@ -66,6 +74,14 @@ function slugOption(args: Arguments): string | undefined {
   return slug;
 }
 
+function networksOption(args: Arguments): readonly string[] | undefined {
+  const text = args.value("gateway-networks");
+  if (text === undefined) return undefined;
+  const networks = parseNetworks(text);
+  if (networks) return networks;
+  throw new UsageError(`--gateway-networks must be networks like 10.0.0.0/8,fd00::/8, not "${text}"`);
+}
+
 function givenSettings(args: Arguments): Partial<OrganizationSettings> {
   return givenOnly<OrganizationSettings>({
     name: nonEmptyText(args, "name", 200),
@@ -75,6 +91,7 @@ function givenSettings(args: Arguments): Partial<OrganizationSettings> {
     features: undefined,
     perMinute: positiveInteger(args, "per-minute", organizationDefaults.perMinute),
     perHour: positiveInteger(args, "per-hour", organizationDefaults.perHour),
+    gatewayNetworks: networksOption(args),
   });
 }
 
@@ -153,6 +170,7 @@ const set: Command = {
   examples: [
     "vigil org set care-co --feature geofence_scoping --no-feature managed_onboarding",
     "vigil org set care-co --timezone Europe/Berlin --locale de",
+    "vigil org set care-co --gateway-networks 10.64.0.0/12 --feature pin_sim",
     'vigil org set care-co --per-minute ""     (an empty value returns to the default)',
   ],
   next: ["vigil org list"],

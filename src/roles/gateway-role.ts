@@ -56,11 +56,14 @@ export async function openGatewayRole(parts: ServiceParts): Promise<GatewayAddre
     port: config.gatewayPort,
     udp: config.gatewayUdp,
     dedicatedPorts: config.gatewayPorts,
+    networks: config.gatewayNetworks,
     limits: {
       idleTimeoutMs: config.gatewayIdleSeconds * 1000,
       connections: config.gatewayMaxConnections,
       connectionsPerAddress: config.gatewayMaxPerAddress,
       newPerAddressPerMinute: config.gatewayNewPerAddress,
+      packetsPerMinute: config.gatewayPacketsPerMinute,
+      packetBurst: 2 * config.gatewayPacketsPerMinute,
     },
   });
   lifecycle.add("gateway", () => gateway.close());

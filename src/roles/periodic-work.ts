@@ -1,4 +1,5 @@
 import type { Config } from "../config.ts";
+import { deleteOldChanges } from "../console/stream/change-store.ts";
 import type { Database } from "../db/database.ts";
 import { pruneDefaults } from "../db/partitions.ts";
 import { deleteOldIdempotencyKeys } from "../http/idempotency.ts";
@@ -21,7 +22,7 @@ import type { Catalog } from "../resources/catalog/catalog.ts";
 import { makeCommandSweep } from "../resources/commands/command-sweep.ts";
 import { resendTimezones } from "../resources/commands/timezone-resend.ts";
 import { removeDeadNodes } from "../resources/devices/device-sessions.ts";
-import { forgetUnknownDevices } from "../resources/devices/unknown-device-store.ts";
+import { forgetThrottledNetworks, forgetUnknownDevices } from "../resources/devices/unknown-device-store.ts";
 import { expireInvitations } from "../resources/invitations/invitation-expiry.ts";
 import { deleteHiddenAudio, expireMessages } from "../resources/messages/message-delivery.ts";
 import { deleteOldActivationTokens } from "../resources/users/activation-store.ts";
@@ -68,6 +69,7 @@ export function startPeriodicWork(
       await deleteOldIdempotencyKeys(db, clock.now());
       await deleteOldActivationTokens(db, clock.now());
       await deleteEndedSessions(db, clock.now());
+      await deleteOldChanges(db);
       await deleteOldResets(db, clock.now());
       await deleteOldFailures(db, new Date(clock.nowMs() - 60 * minuteMs));
       await deleteEndedWindows(db, new Date(clock.nowMs() - 120 * minuteMs));
@@ -79,6 +81,7 @@ export function startPeriodicWork(
       await deleteHiddenAudio(db, dayAgo);
       await deleteOldTransfers(db, dayAgo, new Date(clock.nowMs() - 42 * 24 * 60 * minuteMs));
       await forgetUnknownDevices(db, new Date(clock.nowMs() - 30 * 24 * 60 * minuteMs), maxUnknownDevices);
+      await forgetThrottledNetworks(db, clock.now());
     }),
   ];
 }

@@ -8,6 +8,7 @@ import { refuseViewer } from "../assignments/operable-device.ts";
 import { changesBetween, recordAudit } from "../audit/audit-store.ts";
 import {
   type EventDetailRow,
+  type EventRow,
   eventDetailColumns,
   eventTables,
   eventTypeLabel,
@@ -26,6 +27,13 @@ export function visibleEvents(principal: Principal): Sql {
   return sql`${own} and e.device_id in (
     select a.device_id from assignments a
     where a.organization_id = ${organizationId} and a.user_id = ${principal.id} and a.is_active)`;
+}
+
+/** The addresses of a contested connection are for ADMINs only (section 30): neither for partners nor for who holds the device. */
+export function visibleRow<Row extends EventRow>(principal: Principal, row: Row): Row {
+  if (principal.kind === "person" && isAtLeast(principal.person.role, "ADMIN")) return row;
+  const { addresses: _, ...data } = row.data;
+  return "addresses" in row.data ? { ...row, data } : row;
 }
 
 /** An event that the caller may not see is not found, as one that does not exist. */

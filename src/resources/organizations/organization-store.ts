@@ -16,10 +16,13 @@ export interface OrganizationSettings {
   features: readonly OrganizationFeature[];
   perMinute: number;
   perHour: number;
+  /** Networks in CIDR form that devices may log in from; none: all. */
+  gatewayNetworks?: readonly string[];
 }
 
 export interface Organization extends OrganizationSettings {
   id: string;
+  gatewayNetworks: readonly string[];
   createdAt: Date;
   updatedAt: Date;
 }
@@ -35,7 +38,7 @@ export class SlugTaken extends Error {
 }
 
 const columns = sql`id, slug, name, timezone, default_locale as "defaultLocale", features, per_minute as "perMinute",
-  per_hour as "perHour", created_at as "createdAt", updated_at as "updatedAt"`;
+  per_hour as "perHour", gateway_networks as "gatewayNetworks", created_at as "createdAt", updated_at as "updatedAt"`;
 
 const auditView = (organization: Organization): Record<string, unknown> => ({
   name: organization.name,
@@ -45,6 +48,7 @@ const auditView = (organization: Organization): Record<string, unknown> => ({
   features: organization.features,
   per_minute: organization.perMinute,
   per_hour: organization.perHour,
+  gateway_networks: organization.gatewayNetworks,
 });
 
 export const listOrganizations = (db: Db): Promise<Organization[]> =>
@@ -78,6 +82,7 @@ const columnsFor = (settings: OrganizationSettings) => ({
   features: settings.features,
   per_minute: settings.perMinute,
   per_hour: settings.perHour,
+  gateway_networks: settings.gatewayNetworks ?? [],
 });
 
 /** The new organization gets the id that the actor acts in: its first audit entry is its own. */
