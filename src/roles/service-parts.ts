@@ -1,6 +1,6 @@
 import type { VoiceService } from "../audio/voice-service.ts";
 import type { Config } from "../config.ts";
-import type { Database } from "../db/database.ts";
+import type { Database, DatabaseOptions } from "../db/database.ts";
 import type { Listener } from "../db/listener.ts";
 import type { RuleBook } from "../ingest/rules/rule-book.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -15,7 +15,10 @@ import type { CarrierName } from "../resources/locations/carrier.ts";
 export interface ServiceParts {
   config: Config;
   lifecycle: Lifecycle;
+  /** For work in the background; calls and devices have connections of their own. */
   db: Database;
+  /** More connections to the same database, so that one role cannot take those of another. */
+  openDatabase(options: Pick<DatabaseOptions, "poolSize" | "statementTimeoutMs">): Database;
   clock: Clock;
   log: Logger;
   metrics: Metrics;
