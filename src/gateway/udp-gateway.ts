@@ -176,7 +176,9 @@ export class UdpGateway implements UdpPeerHost {
   /** Called by the gateway's sweep: what is sent to an address that is not fresh would be lost. */
   checkTimes(nowMs: number): void {
     for (const { connection, lastDatagramAtMs } of this.#peers.values()) {
-      if (nowMs - lastDatagramAtMs > this.#host.limits.addressFreshMs) connection?.close("idle");
+      // A login that is being looked up has a limit of its own.
+      const isStale = nowMs - lastDatagramAtMs > this.#host.limits.addressFreshMs;
+      if (isStale && connection?.state === "open") connection.close("idle");
     }
   }
 
