@@ -83,8 +83,10 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   const voice = new VoiceService(config.speech, { metrics });
   lifecycle.add("voice", () => voice.close());
 
+  let address = `http://127.0.0.1:${config.port}`;
+  const baseUrl = (): string => config.baseUrl ?? address;
   const opened = { db, openDatabase, listener, secrets, rules, voice, retention };
-  const shared = { config, lifecycle, clock, log, metrics, ...opened };
+  const shared = { config, lifecycle, clock, log, metrics, baseUrl, ...opened };
   const parts = { ...shared, catalog: loadCatalog(), carrierName: loadCarriers() };
   if (config.roles.includes("worker")) openWorkerRole(parts);
   const api = config.roles.includes("api") ? openApiRole(parts) : undefined;
@@ -92,6 +94,7 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   const { gateway, udp } = isGateway ? await openGatewayRole(parts) : { gateway: "off", udp: "off" };
   await listener.start();
   const http = (await api?.listen()) ?? "off";
+  if (api) address = http;
 
   const { count } = await db.one<{ count: number }>`select count(*) as count from organizations`;
   return {

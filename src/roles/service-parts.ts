@@ -32,4 +32,6 @@ export interface ServiceParts {
   rules: RuleBook;
   voice: VoiceService;
   retention: RetentionGuard;
+  /** Where people reach the service: as configured, else where this process or one with its settings listens. */
+  baseUrl: () => string;
 }

@@ -1,6 +1,8 @@
 import { join } from "node:path";
+import { queueAlarmMails } from "../console/alarm-mails.ts";
 import { fencesOfLocated } from "../ingest/rules/located-rules.ts";
 import { startRuleWorker } from "../ingest/rules/rule-worker.ts";
+import { repeat } from "../lib/lifecycle.ts";
 import { startMailSender } from "../mail/mail-sender.ts";
 import { startWebhookPush } from "../outbound/webhook-push.ts";
 import { makeOutcomeMetrics } from "../outbox/outcome-metrics.ts";
@@ -23,6 +25,10 @@ export function openWorkerRole(parts: ServiceParts): void {
   }
   for (const stop of startPeriodicWork(parts, outcomes)) lifecycle.add("periodic work", stop);
   lifecycle.add("open work", observeDeviceWork(db, metrics, log, 15_000));
+  const alarmMails = repeat("alarm mails", 1000, log, async () => {
+    await queueAlarmMails(db, clock, parts.baseUrl);
+  });
+  lifecycle.add("alarm mails", alarmMails);
   const timers = startRuleWorker({ ...shared, rules });
   lifecycle.add("rule timers", () => timers.close());
   const { smtpUrl, mailFrom: from } = config;
