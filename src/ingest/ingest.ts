@@ -49,7 +49,7 @@ export interface IngestOptions extends StoreOptions {
 }
 
 /** A transaction of voice frames takes as long as one of so many positions, and nobody waits for more than a few of them. */
-const batchLimits = { packets: 2000, bytes: 4 * 1024 * 1024 };
+const batchLimits = { packets: 2000, bytes: 2 * 1024 * 1024 };
 const defaultSecondBatchThreshold = 200;
 const firstPauseMs = 100;
 const maxPauseMs = 5000;

@@ -6,7 +6,7 @@ export class SosWatch {
   readonly times: number[] = [];
   readonly #port: number;
   readonly #from: string;
-  readonly #imei: string;
+  readonly imei: string;
   #socket: ReturnType<typeof openSocket> | undefined;
   #isIn = false;
   #onIn: (() => void) | undefined;
@@ -18,7 +18,7 @@ export class SosWatch {
   constructor(port: number, from: string, imei: string) {
     this.#port = port;
     this.#from = from;
-    this.#imei = imei;
+    this.imei = imei;
     this.#connect();
   }
 
@@ -52,7 +52,7 @@ export class SosWatch {
     const socket = openSocket(this.#port, this.#from);
     this.#socket = socket;
     let text = "";
-    socket.on("connect", () => socket.write(iwLogin(this.#imei)));
+    socket.on("connect", () => socket.write(iwLogin(this.imei)));
     socket.on("data", (chunk) => {
       text += chunk.toString("latin1");
       for (let end = text.indexOf("#"); end >= 0; end = text.indexOf("#")) {
