@@ -38,6 +38,7 @@ test("has the documented defaults when nothing is set", () => {
     geolocateUrl: undefined,
     trustProxy: [],
     databasePoolSize: 10,
+    statementTimeoutSeconds: 10,
     mapStyleUrl: "",
     smtpUrl: undefined,
     mailFrom: "vigil@localhost",

@@ -49,7 +49,10 @@ export interface Config {
   trustProxy: readonly string[];
   /** A map style for the console; empty: the built-in outline of the world. */
   mapStyleUrl: string;
+  /** Connections for calls; devices and background work have their own. */
   databasePoolSize: number;
+  /** A statement of a call that takes longer is ended. */
+  statementTimeoutSeconds: number;
   smtpUrl: string | undefined;
   mailFrom: string;
   speech: SpeechSetting;
@@ -217,6 +220,7 @@ export function loadConfig(
     geolocateUrl: parsed("VIGIL_GEOLOCATE_URL", httpUrl),
     trustProxy: listOf(read("VIGIL_TRUST_PROXY") ?? "").map((text) => parseCidr("VIGIL_TRUST_PROXY", text)),
     databasePoolSize: number("VIGIL_DATABASE_POOL_SIZE", 10, 2, 500),
+    statementTimeoutSeconds: number("VIGIL_STATEMENT_TIMEOUT_SECONDS", 10, 1, 600),
     smtpUrl: parsed("VIGIL_SMTP_URL", (name, text) => secretUrl(name, text, ["smtp", "smtps"])),
     mailFrom: read("VIGIL_MAIL_FROM") ?? "vigil@localhost",
     speech: parsed("VIGIL_TTS", parseSpeech) ?? { kind: "espeak" },
