@@ -31,6 +31,7 @@ export async function ingestFaults({ rounds, seed }: FaultOptions): Promise<bool
   const env = {
     VIGIL_LOG_LEVEL: process.env.VIGIL_LOG_LEVEL ?? "fatal",
     VIGIL_GATEWAY_HOST: "127.0.0.1",
+    VIGIL_GATEWAY_PACKETS_PER_MINUTE: "1000000",
     VIGIL_OFFLINE_AFTER_SECONDS: "5",
   };
   let service = await startVigil(["--data-dir", folder.path], env);
