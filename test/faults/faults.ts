@@ -2,11 +2,12 @@ import { commandFaults } from "./commands.ts";
 import { dayFaults } from "./day.ts";
 import { ingestFaults } from "./ingest.ts";
 import { outboundFaults } from "./outbound.ts";
+import { protocolFaults } from "./protocols.ts";
 import { replayFaults } from "./replay.ts";
 
 /**
  * `npm run faults -- ingest|outbound|replay|commands [--rounds 20] [--seed N]`: promises that only a crash can break. `day`: a day of simulated people
- * against what the fences tell of it.
+ * against what the fences tell of it. `protocols`: an hour of one device of every model, with every command and alarm.
  */
 const faults: Record<string, (options: FaultOptions) => Promise<boolean>> = {
   ingest: ingestFaults,
@@ -14,6 +15,7 @@ const faults: Record<string, (options: FaultOptions) => Promise<boolean>> = {
   replay: replayFaults,
   commands: commandFaults,
   day: dayFaults,
+  protocols: protocolFaults,
 };
 const defaultRounds: Record<string, number> = { day: 1 };
 
