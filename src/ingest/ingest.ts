@@ -216,7 +216,7 @@ class BatchingIngest implements Ingest {
         this.#metrics.retried();
         this.#options.log.warn(
           { code: reasonOf(error), err: (error as Error).message, packets: packets.length, pauseMs },
-          "packets could not be stored, they wait and will be tried again",
+          "packets could not be stored; they stay queued and will be retried",
         );
         await this.#pause(pauseMs);
         pauseMs = Math.min(pauseMs * 2, maxPauseMs);
@@ -318,7 +318,7 @@ class BatchingIngest implements Ingest {
         break;
       } catch (error) {
         if (this.#closed) return this.#settleAll([packet], "lost");
-        log.warn({ code: reasonOf(error) }, "a poisoned packet could not be kept yet");
+        log.warn({ code: reasonOf(error) }, "a poisoned packet could not be set aside; retrying");
         await this.#pause(pauseMs);
         pauseMs = Math.min(pauseMs * 2, maxPauseMs);
       }
