@@ -19,6 +19,7 @@ import type { Route } from "./http/route.ts";
 import { Uploads } from "./http/uploads.ts";
 import type { Clock } from "./lib/clock.ts";
 import { type ApiError, notFound, throttled } from "./lib/errors.ts";
+import type { FairSlots } from "./lib/fair-slots.ts";
 import { uuidV7 } from "./lib/ids.ts";
 import type { Logger } from "./lib/logger.ts";
 import type { Metrics } from "./lib/metrics.ts";
@@ -58,6 +59,8 @@ export interface AppOptions {
   metrics: Metrics;
   tokens: TokenCache;
   rateLimiter: RateLimiter;
+  /** Shares of organizations in running statements. */
+  statements: FairSlots;
   sessionKey: Buffer;
   /** Of secrets that are read back. */
   secrets: SecretBox;
@@ -175,6 +178,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     clock,
     authenticator,
     rateLimiter,
+    statements: options.statements,
     baseUrl,
   });
   registerConsoleEntry(app, { db, clock, sessionKey, secrets, passwords, decoyHash, baseUrl });
@@ -258,7 +262,7 @@ function observe(app: FastifyInstance, { metrics, log }: AppOptions): void {
   const requests = metrics.counter("vigil_http_requests_total", "HTTP requests by route, method and status.");
   const durations = metrics.histogram(
     "vigil_http_request_seconds",
-    "Time from request to end of answer.",
+    "Time from the request to the end of the answer.",
     [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
   );
   const seriesOf = new Map<string, { count: () => void; observe: (seconds: number) => void }>();
