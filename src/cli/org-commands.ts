@@ -31,7 +31,7 @@ const settingOptions: readonly Option[] = [
   {
     name: "locale",
     value: "L",
-    summary: `language of devices and of mails; mails speak ${locales.join(", ")}`,
+    summary: `language of devices and of mails; mails are written in ${locales.join(", ")}`,
     default: "en",
   },
   { name: "feature", value: "F", repeatable: true, summary: `switch on a feature: ${features}` },
@@ -65,7 +65,7 @@ function parseOrUsage<T>(args: Arguments, option: string, whenEmpty: T, parse: (
   if (text === undefined) return undefined;
   const value = text === "" ? whenEmpty : parse(text);
   if (value === undefined) {
-    throw new UsageError(`--${option}: "${text}" is not known, see "vigil org create --help"`);
+    throw new UsageError(`--${option}: "${text}" is not supported, see "vigil org create --help"`);
   }
   return value;
 }
@@ -238,7 +238,7 @@ const list: Command = {
       one.features.join(",") || "-",
       `${one.rate_limits.per_minute}/min ${one.rate_limits.per_hour}/h`,
     ]);
-    const empty = 'No organizations yet. "vigil org create --name NAME" makes one.';
+    const empty = 'No organizations yet. "vigil org create --name NAME" creates one.';
     const text = table(["slug", "name", "timezone", "locale", "features", "limits"], rows);
     context.print(organizations, rows.length === 0 ? empty : text);
     return 0;

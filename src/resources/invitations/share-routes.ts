@@ -73,7 +73,7 @@ export const shareRoutes = (): Route[] => [
     tag: "Assignments",
     summary: "Share a device with a viewer",
     description:
-      "An open member becomes a viewer at once (201, or 200 when it is one already). Anybody else is invited by e-mail (202); the invitation is valid for 7 days.",
+      "An open member becomes a viewer at once (201, or 200 when already a viewer). Anybody else is invited by e-mail (202); the invitation is valid for 7 days.",
     params: { uid: "imei" },
     partners: ["assignments:share"],
     people: "ADMIN",
