@@ -17,6 +17,7 @@ import { startOpsServer } from "./roles/ops-server.ts";
 import { keepPartitions, tablesOf } from "./roles/partitioned-tables.ts";
 import { observeProcess } from "./roles/process-gauges.ts";
 import { sealPlainSecrets } from "./roles/reseal.ts";
+import { RetentionGuard } from "./roles/retention-guard.ts";
 import { openSecretBox, requireFittingKey } from "./roles/secret-key.ts";
 import type { ServiceParts } from "./roles/service-parts.ts";
 import { openWorkerRole } from "./roles/worker-role.ts";
@@ -55,7 +56,8 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   const secrets = openSecretBox(config);
   await requireFittingKey(db, secrets, config, clock.now());
   await sealPlainSecrets(db, secrets);
-  await keepPartitions(db, tablesOf(config), clock, log);
+  const retention = new RetentionGuard(clock, log, metrics);
+  await keepPartitions(db, tablesOf(config), clock, log, retention);
 
   observeProcess(metrics);
   let isClosing = false;
@@ -81,7 +83,10 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   const voice = new VoiceService(config.speech, { metrics });
   lifecycle.add("voice", () => voice.close());
 
-  const shared = { config, lifecycle, db, openDatabase, clock, log, metrics, listener, secrets, rules, voice };
+  let address = `http://127.0.0.1:${config.port}`;
+  const baseUrl = (): string => config.baseUrl ?? address;
+  const opened = { db, openDatabase, listener, secrets, rules, voice, retention };
+  const shared = { config, lifecycle, clock, log, metrics, baseUrl, ...opened };
   const parts = { ...shared, catalog: loadCatalog(), carrierName: loadCarriers() };
   if (config.roles.includes("worker")) openWorkerRole(parts);
   const api = config.roles.includes("api") ? openApiRole(parts) : undefined;
@@ -89,6 +94,7 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   const { gateway, udp } = isGateway ? await openGatewayRole(parts) : { gateway: "off", udp: "off" };
   await listener.start();
   const http = (await api?.listen()) ?? "off";
+  if (api) address = http;
 
   const { count } = await db.one<{ count: number }>`select count(*) as count from organizations`;
   return {

@@ -10,7 +10,7 @@ import { findLiveDeviceAnywhere } from "../resources/devices/device-store.ts";
 import { describeTerminal, moveTerminalId } from "../resources/devices/terminal-moves.ts";
 import { listThrottledNetworks, listUnknownDevices } from "../resources/devices/unknown-device-store.ts";
 import { type Arguments, type Command, CommandError, UsageError } from "./command.ts";
-import { withDatabase } from "./command-database.ts";
+import { withCurrentDatabase, withDatabase } from "./command-database.ts";
 import { operatorIn } from "./operator.ts";
 import { knownWords } from "./option-values.ts";
 import { record, table } from "./output.ts";
@@ -102,7 +102,7 @@ const unknown: Command = {
   examples: ["vigil device unknown", "vigil device unknown --json"],
   next: ["POST /api/v1/devices/ registers a device; it is accepted at its next connection."],
   run: async (context) => {
-    const devices = await withDatabase(context, async (db) => {
+    const devices = await withCurrentDatabase(context, async (db) => {
       const throttled = await listThrottledNetworks(db, context.clock.now());
       const untilOf = new Map(throttled.map(({ network, throttled_until }) => [network, throttled_until]));
       return (await listUnknownDevices(db, maxUnknownDevices)).map((device) => ({

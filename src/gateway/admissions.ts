@@ -116,7 +116,8 @@ export class Admissions {
     // The first device of an organization waits for its rules, instead of the packets of all others.
     await rules.atLeast(organizationId, 0);
     const { protocol, remoteAddr, network } = attempt;
-    const session = await sessions.claim({ deviceId: id, organizationId, protocol, remoteAddr, network });
+    const transport = attempt.isDatagram ? "udp" : "tcp";
+    const session = await sessions.claim({ deviceId: id, organizationId, protocol, remoteAddr, network, transport });
     const nowMs = clock.nowMs();
     const hold = await openHold(db.point, device, session.epoch, session, nowMs);
     if (session.previous_remote_addr !== null) conflicts.takenOver(device, session, remoteAddr);

@@ -48,8 +48,8 @@ export interface IngestOptions extends StoreOptions {
   takesOnlyAlarms?: () => boolean;
 }
 
-/** A transaction of voice frames takes as long as one of so many positions, and nobody waits for more than a few of them. */
-const batchLimits = { packets: 2000, bytes: 4 * 1024 * 1024 };
+/** Recordings make a transaction long before they are many: 2,000 positions have some 300 KB. */
+const batchLimits = { packets: 2000, bytes: 512 * 1024 };
 const defaultSecondBatchThreshold = 200;
 const firstPauseMs = 100;
 const maxPauseMs = 5000;

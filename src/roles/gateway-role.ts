@@ -26,7 +26,7 @@ export async function openGatewayRole(parts: ServiceParts): Promise<GatewayAddre
   const tables = tablesOf(config);
   lifecycle.add(
     "partitions",
-    repeat("partitions", 3_600_000, log, () => keepPartitions(db, tables, clock, log)),
+    repeat("partitions", 3_600_000, log, () => keepPartitions(db, tables, clock, log, parts.retention)),
   );
   const floor = await watchDisk(parts);
   const { steps, downlinks } = deviceServices({ ...config, catalog });

@@ -10,6 +10,7 @@ import type { Metrics } from "../lib/metrics.ts";
 import type { SecretBox } from "../lib/secret-box.ts";
 import type { Catalog } from "../resources/catalog/catalog.ts";
 import type { CarrierName } from "../resources/locations/carrier.ts";
+import type { RetentionGuard } from "./retention-guard.ts";
 
 /** What the roles of one process share. A role adds what it opens to the lifecycle. */
 export interface ServiceParts {
@@ -30,4 +31,7 @@ export interface ServiceParts {
   secrets: SecretBox;
   rules: RuleBook;
   voice: VoiceService;
+  retention: RetentionGuard;
+  /** Where people reach the service: as configured, else where this process or one with its settings listens. */
+  baseUrl: () => string;
 }

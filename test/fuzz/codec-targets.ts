@@ -18,7 +18,7 @@ function makeTarget(protocol: ProtocolDefinition, slug: (typeof protocols)[numbe
   const life = momentAt(member.person, nowMs);
   const snapshot = { atMs: nowMs, life, seen: sightingAt(member.person, nowMs, life, true) };
   const seeds = (virtualProtocols[slug] ?? []).flatMap(({ make }) => {
-    const device = make();
+    const device = make("tcp");
     return [
       device.login(member, snapshot),
       device.heartbeat(member, snapshot),

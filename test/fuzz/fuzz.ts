@@ -26,6 +26,16 @@ const targets = [...codecTargets, audioTarget, ...httpTargets].filter(({ name })
 const maxFindings = 5;
 const maxRunMs = 1000;
 
+/** What never settles is a finding too. */
+async function settled(run: unknown): Promise<void> {
+  if (!(run instanceof Promise)) return;
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error("it never ended")), 10 * maxRunMs);
+  });
+  await Promise.race([run, limit]).finally(() => clearTimeout(timer));
+}
+
 console.log(`fuzz, seed ${seed}, ${Math.round(seconds)} s for ${targets.length} targets`);
 let findings = 0;
 for (const target of targets) {
@@ -36,7 +46,7 @@ for (const target of targets) {
     const startedMs = performance.now();
     executions++;
     try {
-      await target.run(makeRandom(own));
+      await settled(target.run(makeRandom(own)));
     } catch (error) {
       found++;
       console.error(`${target.name}, seed ${own}:`, error);

@@ -14,6 +14,7 @@ import {
   eventTables,
   toEvent,
   toEventDetail,
+  withoutAddresses,
 } from "../../resources/events/event-record.ts";
 import { type MessageRow, messageColumns, messageTables, toMessage } from "../../resources/messages/message-record.ts";
 import type { LiveChange } from "./change-store.ts";
@@ -70,7 +71,11 @@ export async function readFrames(db: Db, changes: readonly LiveChange[]): Promis
   return last.flatMap((change) => {
     const { kind, object_id } = change;
     const event = isEvent(change) ? events.get(object_id) : undefined;
-    if (event) return [sharedFrame(change, kind === "event" ? toEvent(event) : toEventDetail(event))];
+    if (event) {
+      // One frame for all who watch.
+      const shown = withoutAddresses(event);
+      return [sharedFrame(change, kind === "event" ? toEvent(shown) : toEventDetail(shown))];
+    }
     const message = kind === "message" ? messages.get(object_id) : undefined;
     if (message) return [sharedFrame(change, toMessage(message))];
     const command = kind === "command" ? commands.get(object_id) : undefined;

@@ -7,6 +7,7 @@ import { announceIdentityChange } from "../../oauth/identity-changes.ts";
 import { changesBetween, recordAudit } from "../audit/audit-store.ts";
 import { touchRules } from "../rule-versions/rule-version.ts";
 import type { OrganizationFeature } from "./organization-settings.ts";
+import type { Retention } from "./retention.ts";
 
 export interface OrganizationSettings {
   name: string;
@@ -16,6 +17,8 @@ export interface OrganizationSettings {
   features: readonly OrganizationFeature[];
   perMinute: number;
   perHour: number;
+  /** Absent: everything is kept. */
+  retention?: Retention;
   /** Networks in CIDR form that devices may log in from; none: all. */
   gatewayNetworks?: readonly string[];
   /** Mail domains that devices may be shared with; none: all. */
@@ -41,7 +44,7 @@ export class SlugTaken extends Error {
 }
 
 const columns = sql`id, slug, name, timezone, default_locale as "defaultLocale", features, per_minute as "perMinute",
-  per_hour as "perHour", gateway_networks as "gatewayNetworks", share_domains as "shareDomains",
+  per_hour as "perHour", retention, gateway_networks as "gatewayNetworks", share_domains as "shareDomains",
   created_at as "createdAt", updated_at as "updatedAt"`;
 
 const auditView = (organization: Organization): Record<string, unknown> => ({
@@ -52,6 +55,7 @@ const auditView = (organization: Organization): Record<string, unknown> => ({
   features: organization.features,
   per_minute: organization.perMinute,
   per_hour: organization.perHour,
+  retention: organization.retention ?? {},
   gateway_networks: organization.gatewayNetworks,
   share_domains: organization.shareDomains,
 });
@@ -94,6 +98,7 @@ const columnsFor = (settings: OrganizationSettings) => ({
   features: settings.features,
   per_minute: settings.perMinute,
   per_hour: settings.perHour,
+  retention: settings.retention ?? {},
   gateway_networks: settings.gatewayNetworks ?? [],
   share_domains: settings.shareDomains ?? [],
 });
