@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import type { Config } from "../config.ts";
 import { fingerprintOf } from "../lib/secret-box.ts";
 import { freeBytesOf } from "../roles/disk-floor.ts";
+import { maxClockDifferenceMs, maxDroppedPartitions } from "../roles/retention-guard.ts";
 import { readSecretKey, secretKeyFile } from "../roles/secret-key.ts";
 
 export interface Check {
@@ -123,6 +124,22 @@ export function checkClock(config: Config, nowMs: number, databaseNowMs: number 
   const moved = config.clockOffsetSeconds;
   const drill = moved === 0 ? "" : `, moved by ${moved} s (VIGIL_CLOCK_OFFSET_SECONDS, for drills only)`;
   return { name, ok: true, detail: `${time}${drill}` };
+}
+
+/** `expired`: partitions by table whose retention has ended. */
+export function checkRetention(
+  { retentionDays }: Config,
+  expired: readonly (readonly string[])[],
+  databaseNow: Date,
+): Check {
+  const name = "retention";
+  if (Math.abs(Date.now() - databaseNow.getTime()) > maxClockDifferenceMs) {
+    return { name, ok: false, detail: "nothing is deleted by age: the clock differs from that of the database" };
+  }
+  const stuck = expired.filter((names) => names.length > maxDroppedPartitions).flat();
+  if (stuck.length === 0) return { name, ok: true, detail: `outbound events are kept for ${retentionDays} days` };
+  const detail = `${stuck.length} partitions have expired at once and are kept: check VIGIL_RETENTION_DAYS (${retentionDays}), then run "vigil db retention --apply"`;
+  return { name, ok: false, detail };
 }
 
 const isLoopback = (host: string): boolean => /^(localhost|127(\.\d+){3}|\[?::1\]?)$/.test(host);

@@ -9,7 +9,7 @@ import {
 } from "../resources/organizations/integration-store.ts";
 import { openSecretBox } from "../roles/secret-key.ts";
 import { type Command, UsageError } from "./command.ts";
-import { withDatabase } from "./command-database.ts";
+import { withCurrentDatabase, withDatabase } from "./command-database.ts";
 import { onIntegration } from "./integration-lookup.ts";
 import { givenIntegrationSettings, integrationOptions } from "./integration-options.ts";
 import { getOrganization, operatorIn } from "./operator.ts";
@@ -158,7 +158,7 @@ const list: Command = {
   next: ["vigil integration set ID --webhook-url URL"],
   run: async (context) => {
     const slug = context.args.value("org") ?? "";
-    const integrations = await withDatabase(context, async (db) => {
+    const integrations = await withCurrentDatabase(context, async (db) => {
       const organization = await getOrganization(db, slug);
       return (await listIntegrations(db, organization.id)).map((one) => view(one, organization.slug));
     });

@@ -12,7 +12,7 @@ import { findIntegrationForOperator, type Integration } from "../resources/organ
 import { openSecretBox } from "../roles/secret-key.ts";
 import { webhookOptions } from "../roles/webhook-options.ts";
 import { type Arguments, type Command, CommandError, type Option, UsageError } from "./command.ts";
-import { withDatabase } from "./command-database.ts";
+import { withCurrentDatabase, withDatabase } from "./command-database.ts";
 import { integrationMissing } from "./integration-lookup.ts";
 import { knownWords } from "./option-values.ts";
 import { type PageTable, printPages, record } from "./output.ts";
@@ -87,7 +87,7 @@ const list: Command = {
   run: async (context) => {
     const integrationId = uuidOption(context.args, "integration");
     const id = eventId(context.args);
-    await withDatabase(context, async (db) => {
+    await withCurrentDatabase(context, async (db) => {
       const { organizationId } = await getIntegration(db, integrationId);
       await printPages(context, readDeadLetters(db, organizationId, integrationId, id), deadLetterTable);
     });

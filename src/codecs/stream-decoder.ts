@@ -7,6 +7,8 @@ export interface Decoded {
   problems: DecodeProblem[];
   /** What was skipped after the last frame; all that was skipped when there is none. */
   trailing: { malformed: number; bytes: number };
+  /** It stopped at the largest number of frames: what is pending has not been looked at. */
+  hasMore: boolean;
 }
 
 export interface DecodedFrame {
@@ -79,9 +81,12 @@ export class StreamDecoder {
     this.#end += chunk.length;
   }
 
-  /** Reads what is pending, up to a login: what follows depends on the device that logs in. Throws only for a defect. */
-  decode(session: Session): Decoded {
-    const decoded: Decoded = { frames: [], problems: [], trailing: { malformed: 0, bytes: 0 } };
+  /**
+   * Reads what is pending, up to a login, because what follows depends on the device that logs in, or up to so many frames.
+   * Throws only for a defect.
+   */
+  decode(session: Session, maxFrames = Number.POSITIVE_INFINITY): Decoded {
+    const decoded: Decoded = { frames: [], problems: [], trailing: { malformed: 0, bytes: 0 }, hasMore: false };
     const bytes = this.pending;
     let at = 0;
     let goodUntil = 0;
@@ -118,6 +123,11 @@ export class StreamDecoder {
           goodUntil = end;
           if (content.messages.at(-1)?.kind === "login") {
             this.#keepFrom(content.isReadAgain && !session.device ? start : end);
+            return decoded;
+          }
+          if (decoded.frames.length >= maxFrames) {
+            this.#keepFrom(end);
+            decoded.hasMore = this.pendingBytes > 0;
             return decoded;
           }
         }

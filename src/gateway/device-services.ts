@@ -5,6 +5,7 @@ import { storeEcgParts } from "../ingest/ecg-parts.ts";
 import { inboundMessages } from "../ingest/inbound-messages.ts";
 import { makeMediaGate } from "../ingest/media-gate.ts";
 import { messageAnswers } from "../ingest/message-answers.ts";
+import { simChanges } from "../ingest/sim-changes.ts";
 import type { Catalog } from "../resources/catalog/catalog.ts";
 import { makeCommandLane } from "./command-lane.ts";
 import type { MakeDownlinkLane } from "./downlink.ts";
@@ -32,7 +33,7 @@ export function deviceServices(options: DeviceServicesOptions): DeviceServices {
   return {
     // Messages first: an answer without a serial belongs to the command that waits for it, if one does. The gate comes before
     // the steps that store recordings.
-    steps: [deviceCodes, messageAnswers, commandAnswers, gate, inboundMessages, storeEcgParts],
+    steps: [deviceCodes, messageAnswers, commandAnswers, gate, inboundMessages, storeEcgParts, simChanges],
     downlinks: [makeCommandLane({ ackTimeoutSeconds: commandAckTimeoutSeconds }), (host) => new MessageLane(host)],
   };
 }

@@ -54,7 +54,8 @@ export class DeviceEvaluation {
 
   /** Any packet, also a resent one, is a sign of life; a power-off notice is the last one. */
   seen(messages: readonly TrackerMessage[], receivedAtMs: number): void {
-    const isOnline = !messages.some((message) => message.kind === "alarm" && message.type === "power_off");
+    const isOnline =
+      this.hold.isOnline ?? !messages.some((message) => message.kind === "alarm" && message.type === "power_off");
     const { presence } = this.#state;
     if (presence.at(-1)?.isOnline !== isOnline) presence.push({ isOnline, atMs: receivedAtMs });
     this.#state.lastSeenMs = Math.max(this.#state.lastSeenMs, receivedAtMs);

@@ -9,9 +9,10 @@ import { type BatchFailure, failureOf, placeOf, reasonOf } from "./batch-failure
 import { BlamedDevices } from "./blamed-devices.ts";
 import type { DeviceHold } from "./device-memory.ts";
 import { makeIngestMetrics } from "./ingest-metrics.ts";
-import type { Outcome, Packet } from "./packet.ts";
+import { type Outcome, type Packet, sizeOf } from "./packet.ts";
 import { keepPoisoned } from "./poison-store.ts";
 import { rereadRules } from "./rules/rule-store.ts";
+import { WaitingPackets } from "./waiting-packets.ts";
 
 /**
  * Stores packets durably: as soon as a transaction is done, everything that waits becomes the next one (adaptive batches:
@@ -47,7 +48,8 @@ export interface IngestOptions extends StoreOptions {
   takesOnlyAlarms?: () => boolean;
 }
 
-const maxPackets = 2000;
+/** Recordings make a transaction long before they are many: 2,000 positions have some 300 KB. */
+const batchLimits = { packets: 2000, bytes: 512 * 1024 };
 const defaultSecondBatchThreshold = 200;
 const firstPauseMs = 100;
 const maxPauseMs = 5000;
@@ -57,10 +59,6 @@ const maxFaultPauseMs = 1000;
 const maxBlamedPackets = 32;
 /** A server that does not answer for so long is left; the next attempt finds out whether the commit was done. */
 const attemptTimeoutMs = 60_000;
-
-/** What a packet holds in memory beside its bytes, about. */
-const packetOverheadBytes = 500;
-const sizeOf = ({ frame }: Packet): number => frame.raw.length + packetOverheadBytes;
 
 const isStoring = ({ state }: DeviceHold): boolean => state === "storing" || state === "moved";
 
@@ -79,7 +77,7 @@ export function makeIngest(options: IngestOptions): Ingest {
 class BatchingIngest implements Ingest {
   readonly #options: IngestOptions;
   readonly #metrics: ReturnType<typeof makeIngestMetrics>;
-  #waiting: Packet[] = [];
+  readonly #waiting = new WaitingPackets(batchLimits);
   queuedFrames = 0;
   queuedBytes = 0;
   #running = 0;
@@ -104,12 +102,17 @@ class BatchingIngest implements Ingest {
   submit(packet: Packet): void {
     this.queuedFrames++;
     this.queuedBytes += sizeOf(packet);
-    this.#waiting.push(packet);
-    if (this.#running === 0 || (this.#running < this.#options.inFlight && this.#fillsSecondBatch)) this.#startSoon();
+    this.#waiting.add(packet);
+    if (this.#running === 0 || (this.#running < this.#options.inFlight && this.#deservesSecondBatch)) this.#startSoon();
+  }
+
+  /** An alarm does not wait for the transaction that is under way, where another one may begin. */
+  get #deservesSecondBatch(): boolean {
+    return this.#fillsSecondBatch || this.#waiting.hasUrgent;
   }
 
   get #fillsSecondBatch(): boolean {
-    return this.#waiting.length >= (this.#options.secondBatchThreshold ?? defaultSecondBatchThreshold);
+    return this.#waiting.count >= (this.#options.secondBatchThreshold ?? defaultSecondBatchThreshold);
   }
 
   /** Packets that arrive in the same turn of the event loop share a batch. */
@@ -137,18 +140,10 @@ class BatchingIngest implements Ingest {
     if (this.#running === 0) this.#onIdle?.();
   }
 
-  /** The oldest packets, without those of devices that another transaction is storing. None: the other one takes what comes. */
+  /** None: the transaction beside this one takes what comes. */
   #take(): Packet[] {
-    if (this.#running <= 1) return this.#waiting.splice(0, maxPackets);
-    if (!this.#fillsSecondBatch) return [];
-    const taken: Packet[] = [];
-    const kept: Packet[] = [];
-    for (const packet of this.#waiting) {
-      if (taken.length < maxPackets && !isStoring(packet.hold)) taken.push(packet);
-      else kept.push(packet);
-    }
-    this.#waiting = kept;
-    return taken;
+    if (this.#running <= 1) return this.#waiting.take();
+    return this.#deservesSecondBatch ? this.#waiting.take(isStoring, !this.#fillsSecondBatch) : [];
   }
 
   #deferOthers(packets: readonly Packet[]): Packet[] {
@@ -164,7 +159,7 @@ class BatchingIngest implements Ingest {
     const round: Round = { stored: 0, suspects: [] };
     const { clean, blamed } = this.#blamed.divide(packets, this.#options.clock.nowMs());
     if (clean.length > 0) await this.#store(clean, round);
-    if (blamed.length > maxBlamedPackets) this.#waitAgain(blamed.splice(maxBlamedPackets));
+    if (blamed.length > maxBlamedPackets) this.#waiting.putBack(blamed.splice(maxBlamedPackets));
     if (blamed.length > 0) {
       const before = round.stored;
       await this.#store(blamed, round);
@@ -198,14 +193,9 @@ class BatchingIngest implements Ingest {
       { reason: reasonOf(error), at: placeOf(error), packets: packets.length, pauseMs: this.#faultPauseMs },
       "the program failed to store packets, they wait and will be tried again",
     );
-    this.#waitAgain(packets);
+    this.#waiting.putBack(packets);
     await this.#pause(this.#faultPauseMs);
     this.#faultPauseMs = Math.min(this.#faultPauseMs * 2, maxFaultPauseMs);
-  }
-
-  /** At the front, as they were. */
-  #waitAgain(packets: readonly Packet[]): void {
-    this.#waiting.unshift(...packets);
   }
 
   /** Returns when every packet is settled or suspected, however long it takes. */
@@ -375,7 +365,7 @@ class BatchingIngest implements Ingest {
       this.#closed = true;
       for (const end of this.#pauses) end();
       for (const client of this.#busyClients) destroy(client);
-      this.#settleAll(this.#waiting.splice(0), "lost");
+      this.#settleAll(this.#waiting.takeAll(), "lost");
     }
     this.#closed = true;
   }

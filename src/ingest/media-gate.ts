@@ -1,4 +1,5 @@
 import type { Client } from "pg";
+import type { Db } from "../db/database.ts";
 import { type BatchStep, byDeviceId, type TakenPacket } from "./batch-step.ts";
 
 export interface MediaGateOptions {
@@ -103,3 +104,6 @@ async function addBytes(
     ],
   });
 }
+
+export const deleteOldMediaDays = (db: Db, before: Date): Promise<number> =>
+  db.run`delete from device_media_days where day < ${before.toISOString().slice(0, 10)}::date`;

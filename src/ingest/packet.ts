@@ -25,6 +25,15 @@ export interface PacketOwner {
   packetSettled(packet: Packet, outcome: Outcome): void;
 }
 
+/** What a packet holds in memory beside its bytes, about. */
+const packetOverheadBytes = 500;
+
+export const sizeOf = ({ frame }: { frame: DecodedFrame }): number => frame.raw.length + packetOverheadBytes;
+
+/** It calls for help or warns: it is stored before packets that only report. */
+export const isUrgent = ({ frame }: { frame: DecodedFrame }): boolean =>
+  frame.messages.some(({ kind }) => kind === "alarm");
+
 /** What is stored, or found to be stored, by itself: the reports of the frame, else the frame as a whole. */
 export const reportsOf = (frame: DecodedFrame): readonly FrameReport[] => frame.reports ?? [frame];
 

@@ -9,6 +9,9 @@ import { DiskFloor } from "./disk-floor.ts";
 import { keepPartitions, tablesOf } from "./partitioned-tables.ts";
 import type { ServiceParts } from "./service-parts.ts";
 
+/** Transactions of packets and logins, and the lanes of commands and messages. */
+const devicePoolSize = 6;
+
 /** Where every protocol is spoken; `off` where nothing listens. */
 export interface GatewayAddresses {
   gateway: string;
@@ -17,11 +20,13 @@ export interface GatewayAddresses {
 
 /** Devices: their sockets, and the ingest that stores what they send. */
 export async function openGatewayRole(parts: ServiceParts): Promise<GatewayAddresses> {
-  const { config, lifecycle, db, clock, log, metrics, listener, catalog, carrierName, rules } = parts;
+  const { config, lifecycle, clock, log, metrics, listener, catalog, carrierName, rules } = parts;
+  // Logins and packets never wait for connections that searches or background work hold.
+  const db = parts.openDatabase({ poolSize: devicePoolSize });
   const tables = tablesOf(config);
   lifecycle.add(
     "partitions",
-    repeat("partitions", 3_600_000, log, () => keepPartitions(db, tables, clock, log)),
+    repeat("partitions", 3_600_000, log, () => keepPartitions(db, tables, clock, log, parts.retention)),
   );
   const floor = await watchDisk(parts);
   const { steps, downlinks } = deviceServices({ ...config, catalog });
@@ -56,11 +61,14 @@ export async function openGatewayRole(parts: ServiceParts): Promise<GatewayAddre
     port: config.gatewayPort,
     udp: config.gatewayUdp,
     dedicatedPorts: config.gatewayPorts,
+    networks: config.gatewayNetworks,
     limits: {
       idleTimeoutMs: config.gatewayIdleSeconds * 1000,
       connections: config.gatewayMaxConnections,
       connectionsPerAddress: config.gatewayMaxPerAddress,
       newPerAddressPerMinute: config.gatewayNewPerAddress,
+      packetsPerMinute: config.gatewayPacketsPerMinute,
+      packetBurst: 2 * config.gatewayPacketsPerMinute,
     },
   });
   lifecycle.add("gateway", () => gateway.close());

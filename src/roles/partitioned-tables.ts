@@ -3,6 +3,7 @@ import type { Database } from "../db/database.ts";
 import { maintainPartitions, type PartitionedTable } from "../db/partitions.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
+import { maxDroppedPartitions, type RetentionGuard } from "./retention-guard.ts";
 
 const logSpans = {
   by: "uuid7",
@@ -44,7 +45,11 @@ export async function keepPartitions(
   tables: readonly PartitionedTable[],
   clock: Clock,
   log: Logger,
+  guard: RetentionGuard,
 ): Promise<void> {
-  const { created, dropped } = await maintainPartitions(db, tables, clock.nowMs());
+  const isClockRight = await guard.isClockRight(db);
+  const limits = { isClockRight, maxPerTable: maxDroppedPartitions };
+  const { created, dropped, kept } = await maintainPartitions(db, tables, clock.nowMs(), limits);
+  if (isClockRight) guard.notePartitions(kept);
   if (created.length + dropped.length > 0) log.info({ created, dropped }, "partitions maintained");
 }

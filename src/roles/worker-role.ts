@@ -1,6 +1,8 @@
 import { join } from "node:path";
+import { queueAlarmMails } from "../console/alarm-mails.ts";
 import { fencesOfLocated } from "../ingest/rules/located-rules.ts";
 import { startRuleWorker } from "../ingest/rules/rule-worker.ts";
+import { repeat } from "../lib/lifecycle.ts";
 import { startMailSender } from "../mail/mail-sender.ts";
 import { startWebhookPush } from "../outbound/webhook-push.ts";
 import { makeOutcomeMetrics } from "../outbox/outcome-metrics.ts";
@@ -21,8 +23,12 @@ export function openWorkerRole(parts: ServiceParts): void {
     const speech = startSpeechWorker({ db, clock, log, listener, catalog, voice, outcomes });
     lifecycle.add("speech worker", () => speech.close());
   }
-  for (const stop of startPeriodicWork(db, clock, log, config, catalog, outcomes)) lifecycle.add("periodic work", stop);
+  for (const stop of startPeriodicWork(parts, outcomes)) lifecycle.add("periodic work", stop);
   lifecycle.add("open work", observeDeviceWork(db, metrics, log, 15_000));
+  const alarmMails = repeat("alarm mails", 1000, log, async () => {
+    await queueAlarmMails(db, clock, parts.baseUrl);
+  });
+  lifecycle.add("alarm mails", alarmMails);
   const timers = startRuleWorker({ ...shared, rules });
   lifecycle.add("rule timers", () => timers.close());
   const { smtpUrl, mailFrom: from } = config;

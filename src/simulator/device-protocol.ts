@@ -18,6 +18,9 @@ export interface DeviceProtocol {
   read(self: Identity, bytes: Buffer): { told: Told[]; rest: Buffer };
 }
 
+/** Sockets that virtual devices have. HTTP is spoken over TCP. */
+export type FleetTransport = "tcp" | "udp";
+
 export interface Identity {
   imei: string;
   /** What the device calls itself on the wire. */

@@ -4,6 +4,7 @@ import type {
   Command,
   DeviceProtocol,
   Effect,
+  FleetTransport,
   Identity,
   Packet,
   Snapshot,
@@ -11,12 +12,52 @@ import type {
 } from "./device-protocol.ts";
 
 /** A personal tracker that sends single records in codec 8 Extended. */
-export function makeTeltonikaDevice(): DeviceProtocol {
+export function makeTeltonikaDevice(transport: FleetTransport): DeviceProtocol {
+  return transport === "udp" ? makeDatagramDevice() : makeStreamDevice();
+}
+
+/** Every datagram of records names the tracker and has a number. */
+function makeDatagramDevice(): DeviceProtocol {
+  let packetId = 0;
+  const packet = ({ imei }: Identity, now: Snapshot, alarmId?: number): Packet => {
+    packetId = (packetId + 1) % 0x10000;
+    const head = [u16(packetId), Buffer.of(1, packetId & 0xff), u16(imei.length), Buffer.from(imei)];
+    const body = Buffer.concat([...head, record(now, alarmId)]);
+    return { bytes: Buffer.concat([u16(body.length), body]), answer: datagramAnswer(packetId & 0xff, 1) };
+  };
+  return {
+    login: (self, now) => packet(self, now),
+    heartbeat: (self, now) => packet(self, now),
+    location: (self, now) => packet(self, now),
+    alarm: (self, now, alarm) => packet(self, now, alarmIds[alarm]),
+    readings: () => [],
+    voice: () => [],
+    ecg: () => [],
+    read: (_, bytes) => readDatagrams(bytes),
+  };
+}
+
+const datagramAnswer = (dataId: number, count: number): string => `${dataId}/${count}`;
+
+/** Answers have length, packet number, kind, number of the data and number of records; commands are as on a connection. */
+function readDatagrams(bytes: Buffer): { told: Told[]; rest: Buffer } {
+  const told: Told[] = [];
+  let at = 0;
+  for (; bytes.length - at >= 7 && bytes.readUInt16BE(at) === 5; at += 7) {
+    const answer = datagramAnswer(bytes[at + 5] as number, bytes[at + 6] as number);
+    told.push({ kind: "answer", answer, isRefusal: false });
+  }
+  const commanded = read(bytes.subarray(at));
+  return { told: [...told, ...commanded.told], rest: commanded.rest };
+}
+
+function makeStreamDevice(): DeviceProtocol {
+  const packet = (now: Snapshot, alarmId?: number): Packet => ({ bytes: frame(record(now, alarmId)), answer: "1" });
   return {
     login: ({ imei }: Identity) => ({ bytes: Buffer.concat([u16(imei.length), Buffer.from(imei)]), answer: "login" }),
     heartbeat: () => ({ bytes: Buffer.of(0xff), answer: null }),
-    location: (_, now) => record(now, undefined),
-    alarm: (_, now, alarm) => record(now, alarmIds[alarm]),
+    location: (_, now) => packet(now),
+    alarm: (_, now, alarm) => packet(now, alarmIds[alarm]),
     readings: () => [],
     voice: () => [],
     ecg: () => [],
@@ -42,7 +83,7 @@ function i32(value: number): Buffer {
   return bytes;
 }
 
-function record({ atMs, seen, life }: Snapshot, alarmId: number | undefined): Packet {
+function record({ atMs, seen, life }: Snapshot, alarmId: number | undefined): Buffer {
   const { gps, cells } = seen;
   const [cell] = cells;
   const operator = Number(`${seen.mcc}${String(seen.mnc).padStart(2, "0")}`);
@@ -69,7 +110,7 @@ function record({ atMs, seen, life }: Snapshot, alarmId: number | undefined): Pa
     u16(0),
     u16(0),
   ]);
-  const content = Buffer.concat([
+  return Buffer.concat([
     Buffer.of(0x8e, 1),
     time,
     Buffer.of(alarmId === undefined ? lowPriority : panicPriority),
@@ -83,7 +124,6 @@ function record({ atMs, seen, life }: Snapshot, alarmId: number | undefined): Pa
     values,
     Buffer.of(1),
   ]);
-  return { bytes: frame(content), answer: "1" };
 }
 
 const group = (values: readonly (readonly [number, number])[], write: (value: number) => Buffer): Buffer =>

@@ -30,7 +30,7 @@ describe("partitions that become longer", () => {
     const upgrade = await maintainPartitions(db, [longer], nowMs);
     expect(upgrade.created.length).toBeGreaterThan(0);
     for (let day = -56; day <= 28; day++) await db.run`insert into walks values (${new Date(nowMs + day * dayMs)})`;
-    expect(await maintainPartitions(db, [longer], nowMs)).toEqual({ created: [], dropped: [] });
+    expect(await maintainPartitions(db, [longer], nowMs)).toEqual({ created: [], dropped: [], kept: [] });
     const later = await maintainPartitions(db, [longer], nowMs + 200 * dayMs);
     expect(later.created).toHaveLength(4);
     expect(later.created.every((name) => /^walks_m\d{8}$/.test(name))).toBe(true);

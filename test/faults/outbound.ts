@@ -6,6 +6,7 @@ import { openEmbeddedServer } from "../../src/embedded/embedded-server.ts";
 import { makeLogger } from "../../src/lib/logger.ts";
 import { webhookEventTypes } from "../../src/outbox/webhook-event-types.ts";
 import { eventTypes } from "../../src/resources/events/event-types.ts";
+import type { FleetMember } from "../../src/simulator/fleet.ts";
 import { makeAuthority } from "../support/certificates.ts";
 import { withEmbedded } from "../support/embedded-client.ts";
 import { registerFleet } from "../support/fleet.ts";
@@ -19,7 +20,7 @@ import {
   vigilJson,
 } from "../support/vigil-process.ts";
 import type { FaultOptions } from "./faults.ts";
-import { NumberedDevice } from "./numbered-device.ts";
+import { iwMember, startNumbered } from "./numbered-fleet.ts";
 import { makeRandom } from "./random.ts";
 
 const devicesEach = 40;
@@ -70,9 +71,20 @@ export async function outboundFaults({ rounds, seed }: FaultOptions): Promise<bo
     ["/one", "/two"].map((path, index) => makePartner(folder.path, env, receiver.port, path, index)),
   );
   const baseMs = Math.floor(Date.now() / 1000) * 1000 - 20 * 86_400_000;
-  const fleet = partners.flatMap(({ uids }) =>
-    uids.map((uid, index) => new NumberedDevice(uid, index % 4 !== 0, baseMs, () => Number(port), chance)),
-  );
+  const options = { port: Number(port), baseMs, random: chance };
+  const fleet = partners.flatMap(({ uids }) => {
+    const watches = uids.map(iwMember);
+    const hasNoClock = (_: FleetMember, index: number): boolean => index % 4 === 0;
+    return [
+      ...startNumbered(watches.filter(hasNoClock), "tcp", false, options),
+      ...startNumbered(
+        watches.filter((watch, index) => !hasNoClock(watch, index)),
+        "tcp",
+        true,
+        options,
+      ),
+    ];
+  });
   const total = (): number => fleet.reduce((sum, { acknowledged }) => sum + acknowledged.size, 0);
   const collect = (): void => {
     for (const call of receiver.calls.splice(0)) {

@@ -256,7 +256,9 @@ describe("messages to devices", () => {
     const message = await world.untilStatus(uid, spoken, "delivered");
     await world.untilStatus(uid, later, "delivered");
     await worker.close();
-    expect(asked).toMatchObject([["Time for your pills", { language: "it", voice: "default" }, { bitRate: 12_200 }]]);
+    expect(asked).toMatchObject([
+      [expect.any(String), "Time for your pills", { language: "it", voice: "default" }, { bitRate: 12_200 }],
+    ]);
     expect(message.audio).toMatchObject({ available: true, duration_ms: 3020 });
     expect(Buffer.concat(watch.parts.map(({ bytes }) => bytes)).equals(fixture("voice.amr"))).toBe(true);
     expect(await typesOf(uid)).toEqual(["message.sent", "message.delivered", "message.sent", "message.delivered"]);

@@ -8,6 +8,7 @@ import { touchRules } from "../rule-versions/rule-version.ts";
 import { type GivenFields, withDefaults } from "./device-fields.ts";
 import { Device, type DeviceFields, verbatimFields } from "./device-record.ts";
 import { dropSession } from "./device-sessions.ts";
+import { saveSim } from "./device-sim.ts";
 import {
   type DeviceRow,
   type DeviceValues,
@@ -91,6 +92,10 @@ async function change(tx: Tx, before: DeviceRow, write: DeviceWrite, isFull: boo
   // The connection speaks with the dialect, the id and the zone of before: the device is made to log in again.
   const isOtherDevice = sessionFields.some((field) => before[field] !== after[field]);
   if (isOtherDevice) await dropSession(tx, write.organization.id, after.id, write.now);
+  // Also an unchanged null: it says that the next SIM is welcome (section 30).
+  if (write.given.iccid !== undefined || before.iccid !== after.iccid) {
+    await saveSim(tx, write.organization.id, after.id, { iccid: after.iccid, imsi: null });
+  }
   await audit(tx, "updated", before, after, write);
   return after;
 }

@@ -96,6 +96,13 @@ export function severityLabel(number: number): Severity {
   return label;
 }
 
+/** For everybody but ADMINs: the addresses of a contested connection are theirs alone (section 30). */
+export function withoutAddresses<Row extends EventRow>(row: Row): Row {
+  if (!("addresses" in row.data)) return row;
+  const { addresses: _, ...data } = row.data;
+  return { ...row, data };
+}
+
 export const toEvent = (row: EventRow): Event => ({
   id: row.id,
   event_type: eventTypeLabel(row.event_type),

@@ -4,8 +4,8 @@ import { refuseReadOnly } from "../../http/read-only.ts";
 import { ok, type Route } from "../../http/route.ts";
 import { Nullable, refTo } from "../../http/schemas.ts";
 import { eventList, listEvents } from "./event-list.ts";
-import { Event, EventDetail, toEvent, toEventDetail } from "./event-record.ts";
-import { acknowledgeEvent, deleteEvent, getOperableEvent, getVisibleEvent } from "./event-store.ts";
+import { Event, EventDetail, type EventDetailRow, toEvent, toEventDetail } from "./event-record.ts";
+import { acknowledgeEvent, deleteEvent, getOperableEvent, getVisibleEvent, visibleRow } from "./event-store.ts";
 
 const EventAcknowledgeRequest = Type.Object(
   {
@@ -35,13 +35,13 @@ export const eventRoutes = (): Route[] => [
     list: eventList,
     item: Event,
     rows: ({ db, principal, list }) => listEvents(db, principal, list()),
-    toItem: toEvent,
+    toItem: (row, { principal }) => toEvent(visibleRow(principal, row)),
   }),
   events.retrieve({
     summary: "One event with its notes",
     item: EventDetail,
     load: ({ db, principal, params }) => getVisibleEvent(db, principal, params.id as string),
-    handle: async ({ object }) => toEventDetail(object),
+    handle: async ({ object, principal }) => toEventDetail(visibleRow(principal, object)),
   }),
   events.destroy({
     summary: "Delete an event",
@@ -56,7 +56,8 @@ export const eventRoutes = (): Route[] => [
     body: EventAcknowledgeRequest,
     responses: { 200: refTo(EventDetail) },
     load: ({ db, principal, params }) => getOperableEvent(db, principal, params.id as string),
-    handle: async ({ object: event, body, organizationId, actor, now, transaction }) => {
+    handle: async ({ object: event, principal, body, organizationId, actor, now, transaction }) => {
+      const show = (row: EventDetailRow): EventDetail => toEventDetail(visibleRow(principal, row));
       const acknowledged = await transaction((tx) =>
         acknowledgeEvent(
           tx,
@@ -64,14 +65,13 @@ export const eventRoutes = (): Route[] => [
           event.id,
           {
             notes: body.notes,
-            approve: (before, after) =>
-              refuseReadOnly(body, fixedFields, [toEventDetail(before), toEventDetail(after)]),
+            approve: (before, after) => refuseReadOnly(body, fixedFields, [show(before), show(after)]),
           },
           actor,
           now,
         ),
       );
-      return ok(toEventDetail(acknowledged));
+      return ok(show(acknowledged));
     },
   }),
 ];
