@@ -2,6 +2,7 @@ import { useMemo, useState } from "preact/hooks";
 import { get, getAll } from "../api/client.ts";
 import type { Geofence, GeofenceDetail, User } from "../api/types.ts";
 import type { Circle } from "../parts/circle-drawing.ts";
+import { byName } from "../parts/device-filter.ts";
 import { circleOf, draftOf, type FenceDraft, newDraft, withCircle } from "../parts/fence-draft.ts";
 import { FenceForm } from "../parts/fence-form.tsx";
 import { describeSchedule } from "../parts/fence-schedule.ts";
@@ -39,7 +40,7 @@ export function GeofencesPage() {
   const [shown, setShown] = useState<GeofenceDetail | undefined>();
   const opening = useSubmit();
   const [notice, setNotice] = useState("");
-  const fleet = useMemo(() => [...known.values()].toSorted((a, b) => a.name.localeCompare(b.name)), [known]);
+  const fleet = useMemo(() => [...known.values()].toSorted(byName), [known]);
   const rows = fences.kind === "ready" ? fences.value : [];
   const others = useMemo(
     () => rows.filter(({ id }) => id !== (editing?.draft.id ?? shown?.id)),

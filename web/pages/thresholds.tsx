@@ -3,7 +3,7 @@ import { metricKeys } from "../../src/codecs/metric-keys.ts";
 import { getAll } from "../api/client.ts";
 import type { AlertThreshold, User } from "../api/types.ts";
 import { nameOf } from "../parts/alarm-card.tsx";
-import { oneOf } from "../parts/device-filter.ts";
+import { byName, oneOf } from "../parts/device-filter.ts";
 import { Choice } from "../parts/field.tsx";
 import { PageTitle } from "../parts/page-title.tsx";
 import { ResultingRules } from "../parts/resulting-rules.tsx";
@@ -30,7 +30,7 @@ export function ThresholdsPage() {
   );
   const people = useLoaded("users", async () => getAll<User>("/api/v1/auth/users/?page_size=200"));
   const known = useStore(devices);
-  const fleet = useMemo(() => [...known.values()].toSorted((a, b) => a.name.localeCompare(b.name)), [known]);
+  const fleet = useMemo(() => [...known.values()].toSorted(byName), [known]);
   const [edited, setEdited] = useState<AlertThreshold | "new" | undefined>();
   const [rowCount, setRowCount] = useState(rowsAtOnce);
   const [notice, setNotice] = useState("");

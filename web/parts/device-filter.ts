@@ -78,13 +78,14 @@ const comparisons: Readonly<Record<Order, (a: StatedDevice, b: StatedDevice) => 
 const seenMs = ({ last_seen_at }: Device): number =>
   last_seen_at === null ? Number.MAX_SAFE_INTEGER : Date.parse(last_seen_at);
 
+/** "Watch 2" comes before "Watch 10". */
+const collator = new Intl.Collator(undefined, { numeric: true });
+
+export const byName = (a: Device, b: Device): number =>
+  collator.compare(a.name, b.name) || collator.compare(a.uid, b.uid);
+
 export const sortDevices = (fleet: readonly StatedDevice[], order: Order): StatedDevice[] =>
-  fleet.toSorted(
-    (a, b) =>
-      comparisons[order](a, b) ||
-      a.device.name.localeCompare(b.device.name) ||
-      a.device.uid.localeCompare(b.device.uid),
-  );
+  fleet.toSorted((a, b) => comparisons[order](a, b) || byName(a.device, b.device));
 
 /** What somebody typed, one tag after the other with commas between them, without repetition. */
 export const parseTags = (text: string): string[] => [

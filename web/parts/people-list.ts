@@ -11,7 +11,7 @@ export interface Person {
 
 export type DeviceShare = "all" | "with" | "without";
 
-const collator = new Intl.Collator();
+const collator = new Intl.Collator(undefined, { numeric: true });
 
 const nameOfHolder = ({ user }: Assignment): string =>
   [user.first_name, user.last_name].filter((part) => part !== "").join(" ");

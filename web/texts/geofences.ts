@@ -41,7 +41,7 @@ export const fenceTexts = defineTexts({
     description: "Description",
     noCircle: "Draw the circle on the map, or give latitude and longitude.",
     noReports: "Reports nothing",
-    deviceCount: "{count} devices",
+    deviceCount: "Devices: {count}",
     metres: "{radius} m",
   },
   it: {
@@ -85,7 +85,7 @@ export const fenceTexts = defineTexts({
     description: "Descrizione",
     noCircle: "Disegni il cerchio sulla mappa o indichi latitudine e longitudine.",
     noReports: "Non segnala nulla",
-    deviceCount: "{count} dispositivi",
+    deviceCount: "Dispositivi: {count}",
     metres: "{radius} m",
   },
   de: {
@@ -129,7 +129,7 @@ export const fenceTexts = defineTexts({
     description: "Beschreibung",
     noCircle: "Zeichnen Sie den Kreis auf der Karte oder geben Sie Breite und Länge an.",
     noReports: "Meldet nichts",
-    deviceCount: "{count} Geräte",
+    deviceCount: "Geräte: {count}",
     metres: "{radius} m",
   },
   fr: {
@@ -173,7 +173,7 @@ export const fenceTexts = defineTexts({
     description: "Description",
     noCircle: "Tracez le cercle sur la carte ou indiquez latitude et longitude.",
     noReports: "Ne signale rien",
-    deviceCount: "{count} appareils",
+    deviceCount: "Appareils : {count}",
     metres: "{radius} m",
   },
   es: {
@@ -217,7 +217,7 @@ export const fenceTexts = defineTexts({
     description: "Descripción",
     noCircle: "Dibuje el círculo en el mapa o indique latitud y longitud.",
     noReports: "No avisa de nada",
-    deviceCount: "{count} dispositivos",
+    deviceCount: "Dispositivos: {count}",
     metres: "{radius} m",
   },
 });
