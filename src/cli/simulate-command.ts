@@ -136,7 +136,7 @@ function advice(summary: Summary, isRegistered: boolean): string | undefined {
 
 const simulate: Command = {
   path: ["simulate"],
-  summary: "Let virtual watches live and report over real connections",
+  summary: "Run virtual devices that report over real connections",
   positionals: [],
   options: [
     { name: "devices", value: "N", required: true, summary: `how many, up to ${maxFleetSize}` },
@@ -146,12 +146,12 @@ const simulate: Command = {
     { name: "org", value: "SLUG", summary: "register the devices in this organization first" },
     { name: "host", value: "H", summary: "address of the gateway", default: "127.0.0.1" },
     { name: "port", value: "P", summary: "port of the gateway (VIGIL_GATEWAY_PORT)", default: "7700" },
-    { name: "seed", value: "N", summary: "the same seed gives the same devices and lives", default: "1" },
-    { name: "duration", value: "S", summary: "seconds until the end; without it until Ctrl-C" },
+    { name: "seed", value: "N", summary: "the same seed gives the same devices and the same days", default: "1" },
+    { name: "duration", value: "S", summary: "seconds to run; without it until Ctrl-C" },
     {
       name: "speed",
       value: "X",
-      summary: "let the days of people pass faster; reports keep their interval",
+      summary: "run the simulated days faster; reports keep their interval",
       default: "1",
     },
   ],

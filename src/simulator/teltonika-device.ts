@@ -7,8 +7,8 @@ import type {
   FleetTransport,
   Identity,
   Packet,
+  ServerMessage,
   Snapshot,
-  Told,
 } from "./device-protocol.ts";
 
 /** A personal tracker that sends single records in codec 8 Extended. */
@@ -40,15 +40,15 @@ function makeDatagramDevice(): DeviceProtocol {
 const datagramAnswer = (dataId: number, count: number): string => `${dataId}/${count}`;
 
 /** Answers have length, packet number, kind, number of the data and number of records; commands are as on a connection. */
-function readDatagrams(bytes: Buffer): { told: Told[]; rest: Buffer } {
-  const told: Told[] = [];
+function readDatagrams(bytes: Buffer): { messages: ServerMessage[]; rest: Buffer } {
+  const messages: ServerMessage[] = [];
   let at = 0;
   for (; bytes.length - at >= 7 && bytes.readUInt16BE(at) === 5; at += 7) {
     const answer = datagramAnswer(bytes[at + 5] as number, bytes[at + 6] as number);
-    told.push({ kind: "answer", answer, isRefusal: false });
+    messages.push({ kind: "answer", answer, isRefusal: false });
   }
   const commanded = read(bytes.subarray(at));
-  return { told: [...told, ...commanded.told], rest: commanded.rest };
+  return { messages: [...messages, ...commanded.messages], rest: commanded.rest };
 }
 
 function makeStreamDevice(): DeviceProtocol {
@@ -133,34 +133,34 @@ const frame = (content: Buffer): Buffer =>
   Buffer.concat([u32(0), u32(content.length), content, u32(crc16Arc(content))]);
 
 /** One byte answers the login, four bytes count stored records, four zero bytes begin a command. */
-function read(bytes: Buffer): { told: Told[]; rest: Buffer } {
-  const told: Told[] = [];
+function read(bytes: Buffer): { messages: ServerMessage[]; rest: Buffer } {
+  const messages: ServerMessage[] = [];
   let at = 0;
   while (at < bytes.length) {
     if (bytes[at] === 1) {
-      told.push({ kind: "answer", answer: "login", isRefusal: false });
+      messages.push({ kind: "answer", answer: "login", isRefusal: false });
       at++;
       continue;
     }
     if (bytes.length - at < 4) break;
     const count = bytes.readUInt32BE(at);
     if (count > 0) {
-      told.push(count < 256 ? { kind: "answer", answer: String(count), isRefusal: false } : { kind: "unreadable" });
+      messages.push(count < 256 ? { kind: "answer", answer: String(count), isRefusal: false } : { kind: "unreadable" });
       at += 4;
       continue;
     }
     if (bytes.length - at < 8) break;
     const end = at + 12 + bytes.readUInt32BE(at + 4);
     if (end > bytes.length) break;
-    told.push(understand(bytes.subarray(at + 8, end)));
+    messages.push(understand(bytes.subarray(at + 8, end)));
     at = end;
   }
-  return { told, rest: bytes.subarray(at) };
+  return { messages, rest: bytes.subarray(at) };
 }
 
 const [order, reply] = [5, 6];
 
-function understand(bytes: Buffer): Told {
+function understand(bytes: Buffer): ServerMessage {
   const content = bytes.subarray(0, -4);
   const isWhole = content.length >= 8 && bytes.readUInt32BE(content.length) === crc16Arc(content);
   if (!isWhole || content[0] !== 0x0c || content[2] !== order) return { kind: "unreadable" };

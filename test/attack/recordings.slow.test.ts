@@ -100,11 +100,11 @@ test("takes only alarms while the disk is nearly full, and leaves the rest to th
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   watch.write(sos);
-  while (!watch.heard.some((line) => line.startsWith("IWBP10")) && performance.now() - startMs < 20_000) {
+  while (!watch.received.some((line) => line.startsWith("IWBP10")) && performance.now() - startMs < 20_000) {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   expect(full.metric("vigil_ingest_deferred_total")).toBe(50);
-  expect(watch.heard.filter((line) => line.startsWith("IWBPHD"))).toEqual([]);
+  expect(watch.received.filter((line) => line.startsWith("IWBPHD"))).toEqual([]);
   expect(await world.db.many`select id from ecg_recordings where device_id = ${id}`).toEqual([]);
   expect(await world.db.many`select id from events where device_id = ${id} and event_type = 10`).toHaveLength(1);
   watch.close();

@@ -3,11 +3,12 @@ import { dayFaults } from "./day.ts";
 import { hostileFaults } from "./hostile.ts";
 import { ingestFaults } from "./ingest.ts";
 import { outboundFaults } from "./outbound.ts";
+import { protocolFaults } from "./protocols.ts";
 import { replayFaults } from "./replay.ts";
 
 /**
  * `npm run faults -- ingest|outbound|replay|commands [--rounds 20] [--seed N]`: promises that only a crash can break. `day`: a day of simulated people
- * against what the fences tell of it. `hostile [--minutes 10]`: all attacks at once beside honest watches that call for help.
+ * against what the fences tell of it. `protocols`: an hour of one device of every model, with every command and alarm. `hostile [--minutes 10]`: all attacks at once beside honest watches that call for help.
  */
 const faults: Record<string, (options: FaultOptions) => Promise<boolean>> = {
   ingest: ingestFaults,
@@ -15,6 +16,7 @@ const faults: Record<string, (options: FaultOptions) => Promise<boolean>> = {
   replay: replayFaults,
   commands: commandFaults,
   day: dayFaults,
+  protocols: protocolFaults,
   hostile: hostileFaults,
 };
 const defaultRounds: Record<string, number> = { day: 1 };

@@ -148,9 +148,9 @@ export class NumberedDevice {
 
   #read(bytes: Buffer): void {
     const { protocol, member } = this.#options;
-    const { told, rest } = protocol.read(member, Buffer.concat([this.#rest, bytes]));
+    const { messages, rest } = protocol.read(member, Buffer.concat([this.#rest, bytes]));
     this.#rest = rest;
-    for (const one of told) {
+    for (const one of messages) {
       if (one.kind === "command") for (const ack of one.acks) this.#link?.write(ack);
       else if (one.kind === "answer") this.#answered(one.answer);
     }

@@ -214,7 +214,7 @@ async function replay(http: string, credentials: Credentials): Promise<Map<strin
   return found;
 }
 
-const toldEvents = Object.values(eventTypes).flatMap(({ number, outboundType }) =>
+const outboundEventTypes = Object.values(eventTypes).flatMap(({ number, outboundType }) =>
   outboundType && !webhookEventTypes[outboundType].additive ? [number] : [],
 );
 
@@ -228,13 +228,13 @@ async function verify(client: pg.Client, partner: Partner, replayed: Map<string,
     ...(await ids(
       `select id from telemetry where ${ofDevices} and data ?| array['hr','sbp','dbp','spo2','temp','glucose']`,
     )),
-    ...(await ids(`select id from events where ${ofDevices} and event_type = any($2)`, toldEvents)),
+    ...(await ids(`select id from events where ${ofDevices} and event_type = any($2)`, outboundEventTypes)),
   ];
-  const told = [...union.values()].map(({ data }) => data.location_id ?? data.telemetry_id ?? data.event_id ?? "?");
-  const [toldSet, sourceSet] = [new Set(told), new Set(sources)];
-  const missing = sources.filter((id) => !toldSet.has(id)).length;
-  const extra = told.filter((id) => !sourceSet.has(id)).length;
-  const doubled = told.length - toldSet.size;
+  const sent = [...union.values()].map(({ data }) => data.location_id ?? data.telemetry_id ?? data.event_id ?? "?");
+  const [sentSet, sourceSet] = [new Set(sent), new Set(sources)];
+  const missing = sources.filter((id) => !sentSet.has(id)).length;
+  const extra = sent.filter((id) => !sourceSet.has(id)).length;
+  const doubled = sent.length - sentSet.size;
   const own = new Set(partner.uids);
   const foreign = [...union.values()].filter(
     ({ partner_integration_id, device }) => partner_integration_id !== partner.credentials.id || !own.has(device.uid),

@@ -41,8 +41,8 @@ const rates = async (id: string): Promise<number[]> =>
 const session = (id: string) =>
   world.db.one<{ epoch: number; disconnected_at: Date | null; remote_addr: string }>`
     select epoch, disconnected_at, remote_addr from device_sessions where device_id = ${id}`;
-const dropped = (reason: string, of = gateway): number =>
-  of.metric(`vigil_gateway_datagrams_dropped_total{reason="${reason}"}`);
+const dropped = (reason: string, host = gateway): number =>
+  host.metric(`vigil_gateway_datagrams_dropped_total{reason="${reason}"}`);
 
 test("stores a datagram before it is answered, and answers its sender", async () => {
   const { uid, id } = await registered();
