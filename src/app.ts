@@ -267,7 +267,7 @@ function observe(app: FastifyInstance, { metrics, log }: AppOptions): void {
   const requests = metrics.counter("vigil_http_requests_total", "HTTP requests by route, method and status.");
   const durations = metrics.histogram(
     "vigil_http_request_seconds",
-    "Time from request to end of answer.",
+    "Time from the request to the end of the answer.",
     [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
   );
   const seriesOf = new Map<string, { count: () => void; observe: (seconds: number) => void }>();

@@ -9,9 +9,9 @@ const kinds = { to_amr: "upload", to_wav: "listen", speak: "speech", speech_to_a
 
 /** Runs jobs and counts how they ended; the time counts from the request, the wait for a process included. */
 export function countedJobs(metrics: Metrics, waiting: () => number, run: RunJob): RunJob {
-  const jobs = metrics.counter("vigil_audio_jobs_total", "Conversions of sound, by outcome.");
+  const jobs = metrics.counter("vigil_audio_jobs_total", "Audio conversions, by outcome.");
   const bounds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
-  const seconds = metrics.histogram("vigil_audio_job_seconds", "Time of a conversion, its wait included.", bounds);
+  const seconds = metrics.histogram("vigil_audio_job_seconds", "Duration of a conversion, including its wait.", bounds);
   metrics.gauge("vigil_audio_jobs_waiting", "Conversions that wait for a process.", waiting);
   return async (tenant, job) => {
     const startedMs = performance.now();

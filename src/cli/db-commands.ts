@@ -101,7 +101,7 @@ const retention: Command = {
     for (const name of dropped) context.note(`vigil: dropped ${name}`);
     const document = rows.map(({ org, table: name, days }) => ({ org, table: name, days }));
     const lines = document.map((row) => [row.org, row.table, row.days === null ? "kept" : `${row.days} days`]);
-    const empty = 'No organizations yet. "vigil org create --name NAME" makes one.';
+    const empty = 'No organizations yet. "vigil org create --name NAME" creates one.';
     context.print(document, lines.length === 0 ? empty : table(["org", "table", "kept for"], lines));
     return 0;
   },

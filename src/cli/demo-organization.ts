@@ -125,7 +125,7 @@ function openClient(
     const client = { integrationId: known.id, clientId: known.clientId };
     if (notes?.client_id === known.clientId) return { ...client, clientSecret: notes.client_secret };
     const rotation = await rotateClientSecret(tx, organization.id, known.id, actor, now);
-    if (!rotation) throw new Error("the integration of the demo vanished under its lock");
+    if (!rotation) throw new Error("the integration of the demo disappeared while it was locked");
     return { ...client, clientSecret: rotation.secret };
   });
 }

@@ -50,7 +50,7 @@ function paramsOption(args: Arguments, code: string, catalog: Catalog): ParamsSc
 
 const setCapability: Command = {
   path: ["device", "capability", "set"],
-  summary: "Say what one device supports, whatever its model does",
+  summary: "Override what one device supports, regardless of its model",
   positionals: [
     { name: "UID", summary: "IMEI of a live device, of any organization" },
     { name: "KEY", summary: "code of the capability, like restart or hr" },
@@ -96,7 +96,7 @@ const maxUnknownDevices = 10_000;
 
 const unknown: Command = {
   path: ["device", "unknown"],
-  summary: "List ids that devices sent and nobody has registered",
+  summary: "List ids of devices that tried to connect but are not registered",
   positionals: [],
   options: [],
   examples: ["vigil device unknown", "vigil device unknown --json"],
@@ -120,18 +120,18 @@ const unknown: Command = {
       one.throttled_until?.toISOString() ?? "",
     ]);
     const titles = ["imei", "protocol", "remote_addr", "count", "first_seen_at", "last_seen_at", "throttled_until"];
-    context.print(devices, rows.length === 0 ? "No unknown device has knocked." : table(titles, rows));
+    context.print(devices, rows.length === 0 ? "No unknown device has tried to connect." : table(titles, rows));
     return 0;
   },
 };
 
 const terminalId: Command = {
   path: ["device", "terminal-id"],
-  summary: "Show, give or take the id that a device sends instead of its IMEI",
+  summary: "Show, set or release the id that a device sends instead of its IMEI",
   positionals: [{ name: "UID", summary: "IMEI of a live device, of any organization" }],
   options: [
     { name: "set", value: "ID", summary: "the device logs in with this id from now on" },
-    { name: "release", summary: "the device logs in with its IMEI alone, and others may have the id" },
+    { name: "release", summary: "the device logs in with its IMEI only, and the id becomes free" },
   ],
   examples: [
     "vigil device terminal-id 490154203237518",

@@ -101,7 +101,7 @@ export async function checkPorts(config: Config): Promise<Check[]> {
       const error = await open(host, port);
       if (!error) return { name, ok: true, detail: `${host}:${port} is free` };
       if (error.code === "EADDRINUSE" && isRunning) {
-        return { name, ok: true, detail: `${host}:${port} is held by the running service` };
+        return { name, ok: true, detail: `${host}:${port} is used by the running service` };
       }
       return { name, ok: false, detail: `${host}:${port} cannot be opened (${error.code}): free it or set ${setting}` };
     }),
@@ -168,7 +168,7 @@ export function checkSecretKey(config: Config): Check {
   const { path, isOwn } = secretKeyFile(config);
   const origin = isOwn ? "VIGIL_SECRET_KEY_FILE" : "data folder";
   if (!isOwn && !existsSync(path))
-    return { name: "secret key", ok: true, detail: "none yet: the first start makes it" };
+    return { name: "secret key", ok: true, detail: "none yet: the first start creates it" };
   try {
     return { name: "secret key", ok: true, detail: `${fingerprintOf(readSecretKey(path))} (${origin}: ${path})` };
   } catch (error) {
@@ -181,7 +181,7 @@ export function checkSpeech({ speech }: Pick<Config, "speech">, isInstalled: boo
   const name = "speech";
   if (speech.kind === "off") return { name, ok: true, detail: "VIGIL_TTS is off: texts are not spoken" };
   if (speech.kind !== "espeak") return { name, ok: true, detail: `texts are spoken by VIGIL_TTS (${speech.kind})` };
-  if (isInstalled) return { name, ok: true, detail: "texts are spoken by the engine that comes along" };
+  if (isInstalled) return { name, ok: true, detail: "texts are spoken by the bundled engine" };
   return {
     name,
     ok: true,

@@ -31,7 +31,7 @@ const settingOptions: readonly Option[] = [
   {
     name: "locale",
     value: "L",
-    summary: `language of devices and of mails; mails speak ${locales.join(", ")}`,
+    summary: `language of devices and of mails; mails are written in ${locales.join(", ")}`,
     default: "en",
   },
   { name: "feature", value: "F", repeatable: true, summary: `switch on a feature: ${features}` },
@@ -41,6 +41,12 @@ const settingOptions: readonly Option[] = [
     name: "gateway-networks",
     value: "LIST",
     summary: "networks that devices may log in from, like 10.0.0.0/8,fd00::/8",
+    default: "all",
+  },
+  {
+    name: "share-domains",
+    value: "LIST",
+    summary: "mail domains that devices may be shared with, like care.example,home.example",
     default: "all",
   },
 ];
@@ -55,6 +61,7 @@ const view = (organization: Organization) => ({
   rate_limits: { per_minute: organization.perMinute, per_hour: organization.perHour },
   retention: organization.retention ?? {},
   gateway_networks: organization.gatewayNetworks,
+  share_domains: organization.shareDomains,
   created_at: organization.createdAt,
 });
 
@@ -65,7 +72,7 @@ function parseOrUsage<T>(args: Arguments, option: string, whenEmpty: T, parse: (
   if (text === undefined) return undefined;
   const value = text === "" ? whenEmpty : parse(text);
   if (value === undefined) {
-    throw new UsageError(`--${option}: "${text}" is not known, see "vigil org create --help"`);
+    throw new UsageError(`--${option}: "${text}" is not supported, see "vigil org create --help"`);
   }
   return value;
 }
@@ -86,6 +93,15 @@ function networksOption(args: Arguments): readonly string[] | undefined {
   throw new UsageError(`--gateway-networks must be networks like 10.0.0.0/8,fd00::/8, not "${text}"`);
 }
 
+function domainsOption(args: Arguments): readonly string[] | undefined {
+  const text = args.value("share-domains");
+  if (text === undefined) return undefined;
+  const domains = text.split(",").flatMap((part) => part.trim().toLowerCase() || []);
+  const isDomain = (domain: string): boolean => /^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z0-9-]{2,}$/.test(domain);
+  if (domains.every(isDomain)) return [...new Set(domains)];
+  throw new UsageError(`--share-domains must be mail domains like care.example,home.example, not "${text}"`);
+}
+
 function givenSettings(args: Arguments): Partial<OrganizationSettings> {
   return givenOnly<OrganizationSettings>({
     name: nonEmptyText(args, "name", 200),
@@ -97,6 +113,7 @@ function givenSettings(args: Arguments): Partial<OrganizationSettings> {
     perMinute: positiveInteger(args, "per-minute", organizationDefaults.perMinute),
     perHour: positiveInteger(args, "per-hour", organizationDefaults.perHour),
     gatewayNetworks: networksOption(args),
+    shareDomains: domainsOption(args),
   });
 }
 
@@ -238,7 +255,7 @@ const list: Command = {
       one.features.join(",") || "-",
       `${one.rate_limits.per_minute}/min ${one.rate_limits.per_hour}/h`,
     ]);
-    const empty = 'No organizations yet. "vigil org create --name NAME" makes one.';
+    const empty = 'No organizations yet. "vigil org create --name NAME" creates one.';
     const text = table(["slug", "name", "timezone", "locale", "features", "limits"], rows);
     context.print(organizations, rows.length === 0 ? empty : text);
     return 0;

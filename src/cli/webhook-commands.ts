@@ -38,11 +38,11 @@ async function getIntegration(db: Db, id: string): Promise<Integration> {
 
 function requireWebhook({ id, status, webhookUrl }: Integration): string {
   if (status !== "active") {
-    throw new CommandError(`integration ${id} is disabled: "vigil integration enable ${id}" comes first`);
+    throw new CommandError(`integration ${id} is disabled: run "vigil integration enable ${id}" first`);
   }
   if (webhookUrl === null) {
     throw new CommandError(
-      `integration ${id} has no webhook: "vigil integration set ${id} --webhook-url URL" sets one`,
+      `integration ${id} has no webhook: set one with "vigil integration set ${id} --webhook-url URL"`,
     );
   }
   return webhookUrl;
@@ -50,7 +50,7 @@ function requireWebhook({ id, status, webhookUrl }: Integration): string {
 
 const noDeadLetter = (integrationId: string, id: string): CommandError =>
   new CommandError(
-    `there is no dead letter ${id}: "vigil webhooks deadletter list --integration ${integrationId}" shows what there is`,
+    `there is no dead letter ${id}: "vigil webhooks deadletter list --integration ${integrationId}" lists them`,
   );
 
 const typeColumnWidth = Math.max(...allWebhookEventTypes.map((type) => type.length));
@@ -136,7 +136,12 @@ const test: Command = {
   positionals: [],
   options: [
     integrationOption,
-    { name: "type", value: "T", summary: "event type; must be one that the integration gets", default: "webhook.test" },
+    {
+      name: "type",
+      value: "T",
+      summary: "event type; must be one that the integration receives",
+      default: "webhook.test",
+    },
   ],
   examples: [
     `vigil webhooks test --integration ${exampleId}`,

@@ -89,12 +89,12 @@ export class StreamDecoder {
     const decoded: Decoded = { frames: [], problems: [], trailing: { malformed: 0, bytes: 0 }, hasMore: false };
     const bytes = this.pending;
     let at = 0;
-    let goodUntil = 0;
+    let decodedEnd = 0;
     let [scannedTo, carried] = [this.#scanned, this.#carried];
     for (;;) {
       const piece = this.#protocol.nextPiece(bytes, at, scannedTo, session, carried);
       if (piece.kind === "incomplete") {
-        decoded.trailing.bytes = piece.start - goodUntil;
+        decoded.trailing.bytes = piece.start - decodedEnd;
         this.#keepFrom(piece.start, piece.scannedTo, piece.carried);
         return decoded;
       }
@@ -120,7 +120,7 @@ export class StreamDecoder {
             ...(isLast ? { isLast } : {}),
           });
           decoded.trailing.malformed = 0;
-          goodUntil = end;
+          decodedEnd = end;
           if (content.messages.at(-1)?.kind === "login") {
             this.#keepFrom(content.isReadAgain && !session.device ? start : end);
             return decoded;

@@ -5,7 +5,7 @@ import { rawSql, sql } from "./sql.ts";
 /**
  * Time partitions, made ahead and dropped by retention. A table is partitioned by a timestamp, by a date, or by its UUIDv7 id,
  * whose first bits are a time: then the key needs no further column. Rows outside every partition would be refused, so there is
- * always a partition for what may arrive: `spansBehind` for late data, `spansAhead` for a worker that is away for a while.
+ * always a partition for what may arrive: `pastSpans` for late data, `futureSpans` for a worker that is away for a while.
  */
 export interface PartitionedTable {
   table: string;
@@ -16,8 +16,8 @@ export interface PartitionedTable {
    * partitions cannot overlap.
    */
   formerSpanDays?: number;
-  spansBehind: number;
-  spansAhead: number;
+  pastSpans: number;
+  futureSpans: number;
   /** Partitions whose end is older than this are dropped; undefined keeps everything. */
   retentionDays?: number;
   /**
@@ -40,7 +40,7 @@ const partitionLock = 7_130_002;
 export function spansAround(table: PartitionedTable, nowMs: number): Span[] {
   const current = Math.floor(nowMs / (table.spanDays * dayMs));
   const spans: Span[] = [];
-  for (let index = current - table.spansBehind; index <= current + table.spansAhead; index++) {
+  for (let index = current - table.pastSpans; index <= current + table.futureSpans; index++) {
     spans.push(spanOf(table, index, table.spanDays));
   }
   return spans;

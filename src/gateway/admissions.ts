@@ -116,7 +116,8 @@ export class Admissions {
     // The first device of an organization waits for its rules, instead of the packets of all others.
     await rules.atLeast(organizationId, 0);
     const { protocol, remoteAddr, network } = attempt;
-    const session = await sessions.claim({ deviceId: id, organizationId, protocol, remoteAddr, network });
+    const transport = attempt.isDatagram ? "udp" : "tcp";
+    const session = await sessions.claim({ deviceId: id, organizationId, protocol, remoteAddr, network, transport });
     const nowMs = clock.nowMs();
     const hold = await openHold(db.point, device, session.epoch, session, nowMs);
     if (session.previous_remote_addr !== null) conflicts.takenOver(device, session, remoteAddr);
@@ -147,10 +148,10 @@ export class Admissions {
 
   /** Some protocols tell the SIM only after the login. */
   #refusesSim(found: WireDevice, protocol: string, messages: readonly TrackerMessage[]): boolean {
-    const told = simIn(messages);
-    if (!told || !isOtherSim(pinnedSimOf(found), told)) return false;
+    const sim = simIn(messages);
+    if (!sim || !isOtherSim(pinnedSimOf(found), sim)) return false;
     this.#options.metrics.refusedLogin(protocol, "sim");
-    this.#options.conflicts.simRefused(deviceOf(found), told.iccid);
+    this.#options.conflicts.simRefused(deviceOf(found), sim.iccid);
     return true;
   }
 
@@ -175,6 +176,6 @@ const deviceOf = ({ id, organization_id: organizationId, uid, name }: WireDevice
 function refusalOf(found: WireDevice, attempt: LoginAttempt): RefusedLogin | undefined {
   const { gateway_networks: networks } = found;
   if (networks.length > 0 && !new NetworkList(networks).includes(attempt.remoteAddr)) return "network";
-  const told = simIn(attempt.messages);
-  return found.has_pinned_sim && told && isOtherSim(pinnedSimOf(found), told) ? "sim" : undefined;
+  const sim = simIn(attempt.messages);
+  return found.has_pinned_sim && sim && isOtherSim(pinnedSimOf(found), sim) ? "sim" : undefined;
 }

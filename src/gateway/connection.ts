@@ -49,7 +49,7 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
   readonly #inflow: Inflow;
   /** Bytes wait that were read and not decoded, because enough of this device is under way. */
   #hasMore = false;
-  /** What came behind the login before it was answered. */
+  /** What came after the login, before the login was answered. */
   #tailBytes = 0;
   /** Takes a login back that waits for its turn. */
   #withdraw: (() => void) | undefined;
@@ -209,14 +209,14 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
       if (this.state !== "awaiting_login" && this.state !== "open") return false;
       this.#take(frame);
     }
-    const isBehindLogin = last?.messages.some(isLogin) === true;
+    const followsLogin = last?.messages.some(isLogin) === true;
     const maxPending = this.hold ? Math.max(limits.bytesWithoutFrame, protocol.maxFrameBytes) : limits.unloggedBytes;
-    const isTooLong = this.#pendingBytes > maxPending && !isBehindLogin && !this.#hasMore;
+    const isTooLong = this.#pendingBytes > maxPending && !followsLogin && !this.#hasMore;
     // A request is refused at once: its sender waits for an answer, and cannot know what follows it.
     const isRefused = problems.length > 0 && protocol.transports.includes("http");
     const excess = this.#strays.excess(limits) ?? (isRefused ? "malformed" : isTooLong ? "garbage" : undefined);
     if (excess) this.close(excess, this.#refusal("unreadable"));
-    return isBehindLogin;
+    return followsLogin;
   }
 
   #recognize(chunk: Buffer): boolean {

@@ -18,7 +18,7 @@ export interface GatewayLimits {
   undecidedBytes: number;
   /** Bytes without a frame (section 26.1, 23.3). */
   bytesWithoutFrame: number;
-  malformedInARow: number;
+  maxConsecutiveMalformed: number;
   /** Frames and bytes of one connection that wait for their commit, before it is no longer read. */
   waitingFrames: number;
   waitingBytes: number;
@@ -63,7 +63,7 @@ export const defaultLimits: GatewayLimits = {
   idleTimeoutMs: 30 * 60_000,
   undecidedBytes: 256,
   bytesWithoutFrame: 8192,
-  malformedInARow: 20,
+  maxConsecutiveMalformed: 20,
   waitingFrames: 64,
   waitingBytes: 256 * 1024,
   packetsPerMinute: 600,

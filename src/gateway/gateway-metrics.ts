@@ -53,7 +53,11 @@ export function makeGatewayMetrics(
   );
   metrics.gauge("vigil_gateway_connections", "Open connections.", gauges.connections);
   metrics.gauge("vigil_gateway_devices", "Devices that are connected.", gauges.devices);
-  metrics.gauge("vigil_gateway_paused", "1 while no connection is read because too much waits.", gauges.paused);
+  metrics.gauge(
+    "vigil_gateway_paused",
+    "1 while reading is paused because too many packets are queued.",
+    gauges.paused,
+  );
   metrics.gauge("vigil_gateway_unlogged_connections", "Connections without an accepted login.", gauges.unlogged);
   metrics.gauge(
     "vigil_gateway_slowed_networks",

@@ -11,8 +11,8 @@ afterEach(() => {
 });
 
 function slowed(network = "192.0.2.1") {
-  const told: [string, number][] = [];
-  const throttle = new LoginThrottle(limits, (...args) => told.push(args));
+  const throttled: [string, number][] = [];
+  const throttle = new LoginThrottle(limits, (...args) => throttled.push(args));
   for (let count = 0; count < 31; count++) throttle.refused(network);
   const answered: string[] = [];
   const wait = (key: string, wasSeenHere = false): void => {
@@ -20,19 +20,19 @@ function slowed(network = "192.0.2.1") {
       answered.push(outcome === "turn" ? key : `${key} ${outcome}`);
     });
   };
-  return { throttle, told, answered, wait, network };
+  return { throttle, throttled, answered, wait, network };
 }
 
 test("slows a network after more than 30 refused logins in a minute, and says so once", () => {
-  const told: [string, number][] = [];
-  const throttle = new LoginThrottle(limits, (...args) => told.push(args));
+  const throttled: [string, number][] = [];
+  const throttle = new LoginThrottle(limits, (...args) => throttled.push(args));
   for (let count = 0; count < 30; count++) throttle.refused("a");
   expect(throttle.isSlowed("a")).toBe(false);
   throttle.refused("a");
   throttle.refused("a");
   expect(throttle.isSlowed("a")).toBe(true);
   expect(throttle.isSlowed("b")).toBe(false);
-  expect(told).toEqual([["a", 900_000]]);
+  expect(throttled).toEqual([["a", 900_000]]);
   vi.advanceTimersByTime(15 * 60_000 + 1);
   expect(throttle.isSlowed("a")).toBe(false);
 });

@@ -15,7 +15,7 @@ export class StrayCounts {
 
   /** Why the peer is to be closed; undefined: it may go on. */
   excess(limits: GatewayLimits): "malformed" | "garbage" | undefined {
-    if (this.#malformed >= limits.malformedInARow) return "malformed";
+    if (this.#malformed >= limits.maxConsecutiveMalformed) return "malformed";
     return this.#bytes > limits.bytesWithoutFrame ? "garbage" : undefined;
   }
 }

@@ -1,5 +1,5 @@
 import type { DeviceHold } from "./device-memory.ts";
-import { isUrgent, type Packet, sizeOf } from "./packet.ts";
+import { isUrgent, type Packet } from "./packet.ts";
 
 /**
  * Which of the packets that wait become the next transaction when not all of them fit. Packets with an alarm go first; the rest
@@ -8,6 +8,7 @@ import { isUrgent, type Packet, sizeOf } from "./packet.ts";
  */
 export interface BatchLimits {
   packets: number;
+  /** Of their frames. */
   bytes: number;
 }
 
@@ -99,7 +100,7 @@ function takeInTurns(lines: Lines, budget: BatchLimits, countOf: (line: Line) =>
 function takeTurn(line: Line, budget: BatchLimits, count: number): void {
   let bytes = 0;
   while (line.taken < count && bytes < turnBytes && budget.packets > 0 && budget.bytes > 0) {
-    const size = sizeOf(line.packets[line.taken] as Packet);
+    const size = (line.packets[line.taken] as Packet).frame.raw.length;
     line.taken++;
     bytes += size;
     budget.packets--;

@@ -4,7 +4,7 @@ import type { DeviceHold } from "./device-memory.ts";
 import type { BatchRows } from "./ingest-rows.ts";
 
 /** A packet that was not stored before. */
-export interface TakenPacket {
+export interface AcceptedPacket {
   hold: DeviceHold;
   messages: readonly TrackerMessage[];
   receivedAtMs: number;
@@ -16,7 +16,7 @@ export interface TakenPacket {
 export type PartRefusal = "model" | "quota" | "size";
 
 /** The order in which steps lock their rows; packets of one device keep theirs. */
-export const byDeviceId = (a: Pick<TakenPacket, "hold">, b: Pick<TakenPacket, "hold">): number =>
+export const byDeviceId = (a: Pick<AcceptedPacket, "hold">, b: Pick<AcceptedPacket, "hold">): number =>
   a.hold.device.id < b.hold.device.id ? -1 : Number(a.hold.device.id > b.hold.device.id);
 
 /**
@@ -27,7 +27,7 @@ export const byDeviceId = (a: Pick<TakenPacket, "hold">, b: Pick<TakenPacket, "h
  */
 export type BatchStep = (
   client: Client,
-  packets: readonly TakenPacket[],
+  packets: readonly AcceptedPacket[],
   rows: BatchRows,
   nowMs: number,
 ) => Promise<void>;

@@ -5,7 +5,7 @@ import { onClient } from "../db/database.ts";
 import { newUuid } from "../lib/ids.ts";
 import type { OutboundEntry } from "../outbox/outbound-entry.ts";
 import { eventTypes } from "../resources/events/event-types.ts";
-import type { BatchStep, PartRefusal, TakenPacket } from "./batch-step.ts";
+import type { AcceptedPacket, BatchStep, PartRefusal } from "./batch-step.ts";
 import { beginBatch, copiesOf, type FrameKeyRow, insertFrameKeys, markJumps } from "./batch-store.ts";
 import type { DeviceHold, DeviceMemory } from "./device-memory.ts";
 import { DeviceEvaluation, type EvaluateOptions } from "./evaluate.ts";
@@ -74,7 +74,8 @@ export async function storeBatch(
   const organizationIds = [...new Set(batch.packets.map(({ hold }) => hold.device.organizationId))];
   const versions = await beginBatch(client, batch.id, nowMs, organizationIds);
   if (!versions) {
-    if (!batch.pending) throw new Error("a batch has committed that never came to its commit");
+    if (!batch.pending)
+      throw new Error(`batch ${batch.id} is recorded as committed, but this process never attempted its commit`);
     await client.query("rollback");
     return batch.pending;
   }
@@ -86,7 +87,7 @@ export async function storeBatch(
   const holds = batch.packets.map(({ hold }) => hold);
   const past = await readPast(onClient(client), holds, rules);
   const rows = noRows();
-  const taken: (TakenPacket & { packet: Packet })[] = [];
+  const taken: (AcceptedPacket & { packet: Packet })[] = [];
   const evaluations = new Map<DeviceHold, DeviceEvaluation>();
   const evaluateOptions = { ...options, isScheduled: book.isScheduled };
   for (const [index, { packet, messages }] of reports.entries()) {

@@ -26,7 +26,7 @@ export interface KnownRecording {
   event_id: string | null;
 }
 
-export interface TakenPart {
+export interface AcceptedPart {
   hold: DeviceHold;
   part: EcgPart;
   receivedAtMs: number;
@@ -38,7 +38,7 @@ export interface OpenRecording extends KnownRecording {
   hold: DeviceHold;
   isNew: boolean;
   /** Those that are not there yet. */
-  parts: TakenPart[];
+  parts: AcceptedPart[];
 }
 
 const columns = `r.id, r.device_id, r.transfer, r.total, r.sampling_rate_hz, r.scale_uv, r.ts, r.device_ts, r.started_at,
@@ -49,7 +49,7 @@ const columns = `r.id, r.device_id, r.transfer, r.total, r.sampling_rate_hz, r.s
  * The newest recording of each form that parts have, and no other: a device may have thousands of one name. One writer per
  * device, its packets.
  */
-export async function lockRecordings(client: Client, forms: readonly TakenPart[]): Promise<KnownRecording[]> {
+export async function lockRecordings(client: Client, forms: readonly AcceptedPart[]): Promise<KnownRecording[]> {
   const { rows } = await client.query<KnownRecording>({
     name: "ecg_lock",
     text: `select ${columns} from unnest($1::uuid[], $2::text[], $3::int[], $4::float8[], $5::float8[])

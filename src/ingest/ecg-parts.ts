@@ -3,10 +3,11 @@ import type { EcgPart } from "../codecs/tracker-message.ts";
 import { uuidV7 } from "../lib/ids.ts";
 import { durationMs, layOut, leadName, type PartSize } from "../resources/ecg/ecg-layout.ts";
 import type { EcgStatus } from "../resources/ecg/ecg-record.ts";
-import type { BatchStep, TakenPacket } from "./batch-step.ts";
+import type { AcceptedPacket, BatchStep } from "./batch-step.ts";
 import { stalledAfterMs } from "./ecg-closing.ts";
 import { ecgEvent } from "./ecg-event.ts";
 import {
+  type AcceptedPart,
   insertParts,
   insertRecordings,
   type KnownRecording,
@@ -14,7 +15,6 @@ import {
   type OpenRecording,
   openRecordings,
   partSizes,
-  type TakenPart,
   updateRecordings,
 } from "./ecg-parts-store.ts";
 import { plausibleTime } from "./rules/time-rule.ts";
@@ -55,7 +55,7 @@ export const storeEcgParts: BatchStep = async (client, packets, rows, nowMs) => 
   await updateRecordings(client, changed);
 };
 
-const partsOf = (packets: readonly TakenPacket[]): TakenPart[] =>
+const partsOf = (packets: readonly AcceptedPacket[]): AcceptedPart[] =>
   packets.flatMap((packet) => {
     const { hold, messages, receivedAtMs, refusal } = packet;
     const refuse = (): void => {
@@ -71,7 +71,7 @@ const formOf = (deviceId: string, { transfer, total, samplingRateHz, scaleUv }: 
   JSON.stringify([deviceId, transfer, total, samplingRateHz, scaleUv]);
 
 /** Finds the recording of each part, or begins it. */
-function assign(taken: readonly TakenPart[], known: readonly KnownRecording[], nowMs: number): OpenRecording[] {
+function assign(taken: readonly AcceptedPart[], known: readonly KnownRecording[], nowMs: number): OpenRecording[] {
   const byForm = new Map<string, KnownRecording>();
   for (const one of known) {
     const { sampling_rate_hz: samplingRateHz, scale_uv: scaleUv } = one;
@@ -92,10 +92,10 @@ function assign(taken: readonly TakenPart[], known: readonly KnownRecording[], n
 }
 
 /** A time that is none may name every recording of the device, so that it holds only for as long as one is under way. */
-const isUnderWay = (recording: KnownRecording, { part, receivedAtMs }: TakenPart): boolean =>
+const isUnderWay = (recording: KnownRecording, { part, receivedAtMs }: AcceptedPart): boolean =>
   part.deviceTimeMs !== null || recording.last_part_at.getTime() >= receivedAtMs - stalledAfterMs;
 
-const begin = ({ hold, part, receivedAtMs }: TakenPart, nowMs: number): KnownRecording => ({
+const begin = ({ hold, part, receivedAtMs }: AcceptedPart, nowMs: number): KnownRecording => ({
   id: uuidV7(nowMs),
   device_id: hold.device.id,
   transfer: part.transfer,
@@ -139,14 +139,14 @@ async function giveUpSurplus(
 /** Takes in the parts that are new, unless they make the recording too large. False: nothing of it changes. */
 function grow(recording: OpenRecording, stored: readonly PartSize[]): boolean {
   const sizes = new Map(stored.map((size) => [`${size.lead}.${size.sequence}`, size]));
-  const fresh = new Map<string, TakenPart>();
+  const fresh = new Map<string, AcceptedPart>();
   for (const one of recording.parts) {
     const key = `${one.part.lead}.${one.part.sequence}`;
     if (!sizes.has(key) && !fresh.has(key)) fresh.set(key, one);
   }
   recording.parts = [...fresh.values()];
   if (recording.parts.length === 0) return false;
-  const sizesOf = (parts: readonly TakenPart[]): PartSize[] => [
+  const sizesOf = (parts: readonly AcceptedPart[]): PartSize[] => [
     ...stored,
     ...parts.map(({ part: { lead, sequence, samples } }) => ({ lead, sequence, sampleCount: samples.length })),
   ];
@@ -167,8 +167,8 @@ function grow(recording: OpenRecording, stored: readonly PartSize[]): boolean {
 function isTooLarge(sizes: readonly PartSize[], total: number): boolean {
   const leads = new Set(sizes.map(({ lead }) => lead)).size;
   if (leads > maxLeads) return true;
-  const longest = Math.max(...sizes.map(({ sampleCount }) => sampleCount));
-  if (longest * total * leads <= maxSamples) return false;
+  const maxCount = Math.max(...sizes.map(({ sampleCount }) => sampleCount));
+  if (maxCount * total * leads <= maxSamples) return false;
   const layout = layOut(sizes, total);
   return layout.sampleCount * layout.leads.length > maxSamples;
 }

@@ -37,7 +37,7 @@ export interface IngestOptions extends StoreOptions {
   clock: Clock;
   log: Logger;
   metrics: Metrics;
-  /** Transactions at a time, 1 or 2. */
+  /** Transactions at a time, 1 or 2; one more may run for alarms. */
   inFlight: number;
   /**
    * So many packets must wait for a second transaction to begin beside the first: then this process works while the database
@@ -48,8 +48,8 @@ export interface IngestOptions extends StoreOptions {
   takesOnlyAlarms?: () => boolean;
 }
 
-/** A transaction of voice frames takes as long as one of so many positions, and nobody waits for more than a few of them. */
-const batchLimits = { packets: 2000, bytes: 4 * 1024 * 1024 };
+/** Recordings make a transaction long before they are many: 2,000 positions have some 300 KB. */
+const batchLimits = { packets: 2000, bytes: 512 * 1024 };
 const defaultSecondBatchThreshold = 200;
 const firstPauseMs = 100;
 const maxPauseMs = 5000;
@@ -103,7 +103,14 @@ class BatchingIngest implements Ingest {
     this.queuedFrames++;
     this.queuedBytes += sizeOf(packet);
     this.#waiting.add(packet);
-    if (this.#running === 0 || (this.#running < this.#options.inFlight && this.#deservesSecondBatch)) this.#startSoon();
+    if (this.#running === 0 || this.#mayBeginAnother) this.#startSoon();
+  }
+
+  /** One transaction more than usual is kept for alarms alone: they do not wait for recordings of others to be written. */
+  get #mayBeginAnother(): boolean {
+    const { inFlight } = this.#options;
+    if (this.#running < inFlight) return this.#deservesSecondBatch;
+    return this.#running === inFlight && this.#waiting.hasUrgent;
   }
 
   /** An alarm does not wait for the transaction that is under way, where another one may begin. */
@@ -143,7 +150,9 @@ class BatchingIngest implements Ingest {
   /** None: the transaction beside this one takes what comes. */
   #take(): Packet[] {
     if (this.#running <= 1) return this.#waiting.take();
-    return this.#deservesSecondBatch ? this.#waiting.take(isStoring, !this.#fillsSecondBatch) : [];
+    if (!this.#deservesSecondBatch) return [];
+    const isForAlarms = this.#running > this.#options.inFlight || !this.#fillsSecondBatch;
+    return this.#waiting.take(isStoring, isForAlarms);
   }
 
   #deferOthers(packets: readonly Packet[]): Packet[] {
@@ -216,7 +225,7 @@ class BatchingIngest implements Ingest {
         this.#metrics.retried();
         this.#options.log.warn(
           { code: reasonOf(error), err: (error as Error).message, packets: packets.length, pauseMs },
-          "packets could not be stored, they wait and will be tried again",
+          "packets could not be stored; they stay queued and will be retried",
         );
         await this.#pause(pauseMs);
         pauseMs = Math.min(pauseMs * 2, maxPauseMs);
@@ -318,7 +327,7 @@ class BatchingIngest implements Ingest {
         break;
       } catch (error) {
         if (this.#closed) return this.#settleAll([packet], "lost");
-        log.warn({ code: reasonOf(error) }, "a poisoned packet could not be kept yet");
+        log.warn({ code: reasonOf(error) }, "a poisoned packet could not be set aside; retrying");
         await this.#pause(pauseMs);
         pauseMs = Math.min(pauseMs * 2, maxPauseMs);
       }

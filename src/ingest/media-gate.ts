@@ -1,6 +1,6 @@
 import type { Client } from "pg";
 import type { Db } from "../db/database.ts";
-import { type BatchStep, byDeviceId, type TakenPacket } from "./batch-step.ts";
+import { type AcceptedPacket, type BatchStep, byDeviceId } from "./batch-step.ts";
 
 export interface MediaGateOptions {
   maxBytesPerDay: number;
@@ -11,7 +11,7 @@ export interface MediaGateOptions {
 const partOverheadBytes = 256;
 const dayMs = 86_400_000;
 
-function mediaBytes({ messages }: TakenPacket): number {
+function mediaBytes({ messages }: AcceptedPacket): number {
   let bytes = 0;
   for (const message of messages) {
     if (message.kind === "voice_part") bytes += message.bytes.length + partOverheadBytes;
@@ -20,7 +20,7 @@ function mediaBytes({ messages }: TakenPacket): number {
   return bytes;
 }
 
-const hasEcgPart = ({ messages }: TakenPacket): boolean => messages.some(({ kind }) => kind === "ecg_part");
+const hasEcgPart = ({ messages }: AcceptedPacket): boolean => messages.some(({ kind }) => kind === "ecg_part");
 
 /**
  * Parts of recordings that are not taken: ECG of a device that has none, and what one device sends beyond its share of a day,
@@ -37,7 +37,7 @@ export function makeMediaGate({ maxBytesPerDay, hasEcg }: MediaGateOptions): Bat
     }
     const day = new Date(Math.floor(nowMs / dayMs) * dayMs).toISOString().slice(0, 10);
     const used = await bytesOf(client, media, day);
-    const added = new Map<string, { packet: TakenPacket; bytes: number }>();
+    const added = new Map<string, { packet: AcceptedPacket; bytes: number }>();
     for (const packet of media.toSorted(byDeviceId)) {
       if (packet.refusal) continue;
       const { id } = packet.hold.device;
@@ -56,7 +56,7 @@ export function makeMediaGate({ maxBytesPerDay, hasEcg }: MediaGateOptions): Bat
 /** By the model of the device, or what an operator has said for this one. */
 async function devicesWithEcg(
   client: Client,
-  packets: readonly TakenPacket[],
+  packets: readonly AcceptedPacket[],
   hasEcg: (modelSlug: string) => boolean,
 ): Promise<ReadonlySet<string>> {
   const { rows } = await client.query<[id: string, model: string, override: boolean | null]>({
@@ -74,7 +74,7 @@ async function devicesWithEcg(
   return new Set(rows.flatMap(([id, model, override]) => ((override ?? hasEcg(model)) ? [id] : [])));
 }
 
-async function bytesOf(client: Client, packets: readonly TakenPacket[], day: string): Promise<Map<string, number>> {
+async function bytesOf(client: Client, packets: readonly AcceptedPacket[], day: string): Promise<Map<string, number>> {
   const { rows } = await client.query<[id: string, bytes: string]>({
     name: "media_used",
     text: "select device_id, bytes from device_media_days where device_id = any($1::uuid[]) and day = $2::date",
@@ -86,7 +86,7 @@ async function bytesOf(client: Client, packets: readonly TakenPacket[], day: str
 
 async function addBytes(
   client: Client,
-  added: readonly { packet: TakenPacket; bytes: number }[],
+  added: readonly { packet: AcceptedPacket; bytes: number }[],
   day: string,
 ): Promise<void> {
   if (added.length === 0) return;

@@ -33,21 +33,21 @@ export async function keepPoisoned(
   // Without a time of its own the same bytes may be another call for help.
   if (known.is_resent && deviceTimeOf(frame) !== null) return hold.memory.alarms;
   let { alarms } = hold.memory;
-  const told: Alarm[] = [];
+  const accepted: Alarm[] = [];
   for (const alarm of frame.messages.flatMap((one) => (one.kind === "alarm" ? [storable(one)] : []))) {
     const next = withAlarm(alarms, alarm, plausibleTime(alarm.deviceTimeMs, receivedAtMs), receivedAtMs);
     if (!next) continue;
     alarms = next;
-    told.push(alarm);
+    accepted.push(alarm);
   }
   if (known.count < maxKeptPerDay) {
     await tx.run`
       insert into poisoned_packets (id, organization_id, device_id, protocol, reason, frame, received_at, has_event)
       values (${uuidV7(receivedAtMs)}, ${organizationId}, ${deviceId}, ${protocol}, ${reason}, ${frame.raw},
-        ${new Date(receivedAtMs)}, ${told.length > 0})`;
+        ${new Date(receivedAtMs)}, ${accepted.length > 0})`;
   }
   const { battery, lastLocation: location } = hold.memory;
-  const events = told.map((alarm) =>
+  const events = accepted.map((alarm) =>
     alarmEvent(hold, uuidBytes(uuidV7(receivedAtMs)), alarm, { battery, location }, receivedAtMs),
   );
   await insertEvents(tx, events, nowMs);

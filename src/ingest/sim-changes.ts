@@ -17,8 +17,8 @@ export function simIn(messages: readonly TrackerMessage[]): Sim | undefined {
 /** Keeps the SIM that devices tell, and makes an event of each change (section 30). */
 export const simChanges: BatchStep = async (client, packets, rows) => {
   const found = packets.flatMap(({ hold, messages, receivedAtMs }) => {
-    const told = simIn(messages);
-    return told ? [{ hold, told, receivedAtMs }] : [];
+    const reported = simIn(messages);
+    return reported ? [{ hold, reported, receivedAtMs }] : [];
   });
   if (found.length === 0) return;
   const db = onClient(client);
@@ -34,18 +34,18 @@ export const simChanges: BatchStep = async (client, packets, rows) => {
       { last: lastSimOf(row), isTold: row.sim_iccid !== null || row.sim_imsi !== null },
     ]),
   );
-  for (const { hold, told, receivedAtMs } of found.toSorted(byDeviceId)) {
+  for (const { hold, reported, receivedAtMs } of found.toSorted(byDeviceId)) {
     const { id, organizationId } = hold.device;
     const { last = { iccid: null, imsi: null }, isTold = false } = sims.get(id) ?? {};
-    const isOther = isOtherSim(last, told);
+    const isOther = isOtherSim(last, reported);
     // What is not told stays as it was, unless the card is another one.
-    const sim = isOther ? told : { iccid: told.iccid ?? last.iccid, imsi: told.imsi ?? last.imsi };
+    const sim = isOther ? reported : { iccid: reported.iccid ?? last.iccid, imsi: reported.imsi ?? last.imsi };
     const isSame = isTold && sim.iccid === last.iccid && sim.imsi === last.imsi;
     if (!isSame) await saveSim(db, organizationId, id, sim);
     sims.set(id, { last: sim, isTold: true });
     if (!isOther) continue;
     const eventId = uuidBytes(uuidV7(receivedAtMs));
     const observed = { hold, id: eventId, atMs: receivedAtMs, location: hold.memory.lastLocation };
-    rows.events.push(simChangedEvent(observed, { iccid: told.iccid, isRefused: false }));
+    rows.events.push(simChangedEvent(observed, { iccid: reported.iccid, isRefused: false }));
   }
 };

@@ -138,7 +138,7 @@ const sweepRows = 500;
 export async function deleteOldTransfers(db: Db, unfinishedBefore: Date, finishedBefore: Date): Promise<number> {
   let total = 0;
   for (let count = sweepRows; count === sweepRows; total += count) {
-    const gone = await db.many<{ device_id: string; transfer: string }>`
+    const expired = await db.many<{ device_id: string; transfer: string }>`
       with old as (
         select device_id, transfer from voice_transfers
         where updated_at < ${unfinishedBefore} and (part_hashes is null or updated_at < ${finishedBefore})
@@ -148,7 +148,7 @@ export async function deleteOldTransfers(db: Db, unfinishedBefore: Date, finishe
       )
       delete from voice_transfers t using old where t.device_id = old.device_id and t.transfer = old.transfer
       returning t.device_id, t.transfer`;
-    count = gone.length;
+    count = expired.length;
   }
   return total;
 }

@@ -1,6 +1,6 @@
 import { type BatchLimits, chooseBatch } from "./batch-choice.ts";
 import type { DeviceHold } from "./device-memory.ts";
-import { isUrgent, type Packet, sizeOf } from "./packet.ts";
+import { isUrgent, type Packet } from "./packet.ts";
 
 /** Packets that wait for a transaction, in the order of submission. */
 export class WaitingPackets {
@@ -53,7 +53,7 @@ export class WaitingPackets {
 
   #count(packets: readonly Packet[], sign: 1 | -1): void {
     for (const packet of packets) {
-      this.#bytes += sign * sizeOf(packet);
+      this.#bytes += sign * packet.frame.raw.length;
       if (isUrgent(packet)) this.#urgentCount += sign;
     }
   }

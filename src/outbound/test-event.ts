@@ -1,7 +1,7 @@
 import type { Database } from "../db/database.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { SecretBox } from "../lib/secret-box.ts";
-import { isShown } from "../outbox/shown-gate.ts";
+import { isVisible } from "../outbox/visible-gate.ts";
 import type { WebhookEventType } from "../outbox/webhook-event-types.ts";
 import type { Integration } from "../resources/organizations/integration-store.ts";
 import { errorText } from "./delivery-policy.ts";
@@ -23,7 +23,7 @@ export interface TestDelivery {
 /** Whether the integration gets events of this type. The device filter does not apply to a sample. */
 export const isSubscribedTo = (type: WebhookEventType, integration: Integration): boolean =>
   type === "webhook.test" ||
-  isShown({ type, deviceUid: "" }, { ...integration, webhookDeviceFilter: [] }, integration.scopes);
+  isVisible({ type, deviceUid: "" }, { ...integration, webhookDeviceFilter: [] }, integration.scopes);
 
 export interface TestEventParts {
   db: Database;

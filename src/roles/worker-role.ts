@@ -6,7 +6,7 @@ import { repeat } from "../lib/lifecycle.ts";
 import { startMailSender } from "../mail/mail-sender.ts";
 import { startWebhookPush } from "../outbound/webhook-push.ts";
 import { makeOutcomeMetrics } from "../outbox/outcome-metrics.ts";
-import { tellLocated } from "../places/located-update.ts";
+import { publishLocated } from "../places/located-update.ts";
 import { startPlaceWorker } from "../places/place-worker.ts";
 import { startSpeechWorker } from "../resources/messages/speech-worker.ts";
 import { observeDeviceWork } from "./device-work-gauges.ts";
@@ -38,7 +38,7 @@ export function openWorkerRole(parts: ServiceParts): void {
   lifecycle.add("webhook push", () => push.close());
   const { geolocateUrl, geocoderUrl } = config;
   if (geolocateUrl === undefined && geocoderUrl === undefined) return;
-  const onLocated = fencesOfLocated(rules, clock, tellLocated(clock));
+  const onLocated = fencesOfLocated(rules, clock, publishLocated(clock));
   const places = startPlaceWorker({ ...shared, carrierName, geolocateUrl, geocoderUrl, onLocated });
   lifecycle.add("place worker", () => places.close());
 }

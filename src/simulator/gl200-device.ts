@@ -5,8 +5,8 @@ import {
   type Effect,
   type Identity,
   type Packet,
+  type ServerMessage,
   type Snapshot,
-  type Told,
   utcParts,
 } from "./device-protocol.ts";
 import type { Sighting } from "./sighting.ts";
@@ -80,18 +80,20 @@ function statusFields({ atMs, seen, life }: Snapshot): string {
   return `41,,${signal},0,${power},,,${volts},${power},1,0,0,0,${compactTime(atMs)},${life.battery},1,20,,,`;
 }
 
-function read(self: Identity, bytes: Buffer, clockMs: number): { told: Told[]; rest: Buffer } {
-  const told: Told[] = [];
+function read(self: Identity, bytes: Buffer, clockMs: number): { messages: ServerMessage[]; rest: Buffer } {
+  const messages: ServerMessage[] = [];
   let at = 0;
   for (let end = bytes.indexOf("$", at, "latin1"); end !== -1; end = bytes.indexOf("$", at, "latin1")) {
-    told.push(understand(self, bytes.toString("latin1", at, end), clockMs));
+    messages.push(understand(self, bytes.toString("latin1", at, end), clockMs));
     at = end + 1;
   }
   const rest = bytes.subarray(at);
-  return rest.length > maxPending ? { told: [...told, { kind: "unreadable" }], rest: Buffer.alloc(0) } : { told, rest };
+  return rest.length > maxPending
+    ? { messages: [...messages, { kind: "unreadable" }], rest: Buffer.alloc(0) }
+    : { messages, rest };
 }
 
-function understand(self: Identity, text: string, clockMs: number): Told {
+function understand(self: Identity, text: string, clockMs: number): ServerMessage {
   const [, heartbeat, count] = /^\+SACK:(?:(GTHBD),[^,]*,)?([\dA-F]{4})$/.exec(text) ?? [];
   if (count !== undefined) return { kind: "answer", answer: heartbeat ? "HBD" : count, isRefusal: false };
   const [, , sub = "", serial] = /^AT\+GTRTO=([^,]*),([\dA-F]),,,,,,([\dA-F]{4})$/.exec(text) ?? [];

@@ -6,8 +6,8 @@ import type {
   Identity,
   Measurement,
   Packet,
+  ServerMessage,
   Snapshot,
-  Told,
 } from "./device-protocol.ts";
 import { Bytes } from "./little-endian.ts";
 import { commands, firstFrame, writeFrame, writeItem } from "./minifinder2-frame.ts";
@@ -130,18 +130,18 @@ function watchReadings({ atMs, life }: Snapshot, what: Measurement): Buffer[] {
   return what === "all" ? [steps, counted(0x60, life.pulse), counted(0x61, life.oxygen), warmth] : [];
 }
 
-function read(bytes: Buffer, version: EviewVersion): { told: Told[]; rest: Buffer } {
-  const told: Told[] = [];
+function read(bytes: Buffer, version: EviewVersion): { messages: ServerMessage[]; rest: Buffer } {
+  const messages: ServerMessage[] = [];
   let rest = bytes;
   for (let found = firstFrame(rest); found !== undefined; found = firstFrame(rest)) {
     rest = found.rest;
     const { frame } = found;
     const isCommand = frame?.command === commands.configuration || frame?.command === commands.control;
-    if (!frame) told.push({ kind: "unreadable" });
-    else if (isCommand && frame.item) told.push(toldCommand(frame.command, frame.sequence, ...frame.item, version));
-    else told.push({ kind: "answer", answer: String(frame.sequence), isRefusal: false });
+    if (!frame) messages.push({ kind: "unreadable" });
+    else if (isCommand && frame.item) messages.push(toldCommand(frame.command, frame.sequence, ...frame.item, version));
+    else messages.push({ kind: "answer", answer: String(frame.sequence), isRefusal: false });
   }
-  return { told, rest };
+  return { messages, rest };
 }
 
 function toldCommand(command: number, sequence: number, key: number, value: Buffer, version: EviewVersion): Command {

@@ -1,4 +1,4 @@
-import type { AlarmKind, DeviceProtocol, Identity, Packet, Snapshot, Told } from "./device-protocol.ts";
+import type { AlarmKind, DeviceProtocol, Identity, Packet, ServerMessage, Snapshot } from "./device-protocol.ts";
 
 const kmhOfKnot = 1.852;
 
@@ -55,14 +55,14 @@ function place({ seen }: Snapshot): Record<string, string> {
   };
 }
 
-function read(_self: Identity, bytes: Buffer): { told: Told[]; rest: Buffer } {
-  const told: Told[] = [];
+function read(_self: Identity, bytes: Buffer): { messages: ServerMessage[]; rest: Buffer } {
+  const messages: ServerMessage[] = [];
   let at = 0;
   for (;;) {
     const end = bytes.indexOf("\r\n\r\n", at, "latin1");
-    if (end === -1) return { told, rest: bytes.subarray(at) };
+    if (end === -1) return { messages, rest: bytes.subarray(at) };
     const [, status = ""] = /^HTTP\/1\.1 (\d{3}) /.exec(bytes.toString("latin1", at, end)) ?? [];
-    told.push(status === "200" ? { kind: "answer", answer: "200", isRefusal: false } : { kind: "unreadable" });
+    messages.push(status === "200" ? { kind: "answer", answer: "200", isRefusal: false } : { kind: "unreadable" });
     at = end + 4;
   }
 }

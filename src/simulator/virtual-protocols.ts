@@ -1,5 +1,5 @@
 import type { SpokenSlug } from "../codecs/protocols.ts";
-import type { DeviceProtocol } from "./device-protocol.ts";
+import type { DeviceProtocol, FleetTransport } from "./device-protocol.ts";
 import { makeGl200Device } from "./gl200-device.ts";
 import { makeGt06Device } from "./gt06-device.ts";
 import { makeH02Device } from "./h02-device.ts";
@@ -15,7 +15,7 @@ export type VirtualModels = readonly [VirtualModel, ...VirtualModel[]];
 
 export interface VirtualModel {
   modelSlug: string;
-  make(): DeviceProtocol;
+  make(transport: FleetTransport): DeviceProtocol;
 }
 
 /** Every protocol that the service speaks; null: it has no virtual device. */

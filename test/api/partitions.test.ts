@@ -21,8 +21,8 @@ describe("partitions that become longer", () => {
     await database.drop();
   });
 
-  const weekly: PartitionedTable = { table: "walks", by: "time", spanDays: 7, spansBehind: 5, spansAhead: 2 };
-  const longer: PartitionedTable = { ...weekly, spanDays: 28, formerSpanDays: 7, spansBehind: 2, spansAhead: 1 };
+  const weekly: PartitionedTable = { table: "walks", by: "time", spanDays: 7, pastSpans: 5, futureSpans: 2 };
+  const longer: PartitionedTable = { ...weekly, spanDays: 28, formerSpanDays: 7, pastSpans: 2, futureSpans: 1 };
 
   it("take every time beside the shorter ones, and are all of one length where there were none", async () => {
     const before = await maintainPartitions(db, [weekly], nowMs);

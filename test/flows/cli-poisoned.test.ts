@@ -36,7 +36,7 @@ test("stores packets that were set aside once the program can, and leaves the co
   await vi.waitUntil(
     async () => {
       neighbour.write("IWAP49,60#");
-      return watch.heard.includes("IWBP49#");
+      return watch.received.includes("IWBP49#");
     },
     { timeout: 10_000, interval: 50 },
   );

@@ -1,5 +1,6 @@
 import { Agent, request } from "node:http";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { connect } from "node:net";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type CommandWorld, openCommandWorld } from "../support/command-world.ts";
 import type { TestGateway } from "../support/gateway.ts";
 import { openRawSocket } from "../support/raw-socket.ts";
@@ -44,6 +45,23 @@ function call(
     outgoing.on("error", reject);
     outgoing.end(body);
   });
+}
+
+/** A client that says all it has to say and ends its side. */
+async function halfClosed(text: string) {
+  const socket = connect({ host: "127.0.0.1", port: gateway.address.port, allowHalfOpen: true });
+  let received = "";
+  let isClosed = false;
+  socket.on("error", () => undefined);
+  socket.on("data", (chunk) => {
+    received += chunk.toString("latin1");
+  });
+  socket.on("end", () => {
+    isClosed = true;
+  });
+  socket.end(text);
+  await new Promise((resolve) => socket.once("finish", resolve));
+  return { received: () => received, isClosed: () => isClosed };
 }
 
 const stored = { status: 200, body: "" };
@@ -127,6 +145,20 @@ describe("on a raw socket", () => {
       await socket.untilClosed();
       expect(socket.received().toString()).toMatch(/^HTTP\/1\.1 200 OK\r\nContent-Length: 0\r\nConnection: close/);
     }
+  });
+
+  it("answers a client that has sent its last byte, and only after the commit", async () => {
+    const lock = await world.api.db.connect();
+    await lock.query("begin; lock table locations in access exclusive mode");
+    const [known, unknown] = [head(), head().replace(uid, "490154209999999")];
+    const [waiting, refused] = [await halfClosed(known), await halfClosed(unknown)];
+    await vi.waitUntil(() => refused.isClosed(), { timeout: 10_000 });
+    expect(refused.received()).toMatch(/^HTTP\/1\.1 404 Not Found/);
+    expect([waiting.received(), waiting.isClosed()]).toEqual(["", false]);
+    await lock.query("commit");
+    await lock.end();
+    await vi.waitUntil(() => waiting.isClosed(), { timeout: 10_000 });
+    expect(waiting.received()).toMatch(/^HTTP\/1\.1 200 OK/);
   });
 
   it("answers requests in order, and the bad one last", async () => {

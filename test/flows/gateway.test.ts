@@ -122,7 +122,7 @@ test("refuses a device of another protocol's model, and finds one by the shorter
 test("says what the protocol has to say to a device that it refuses, before it closes", async () => {
   const strict = await world.open({
     protocols: [{ ...testProtocol(), refuse: (reason) => Buffer.from(`no ${reason}\n`) }],
-    limits: { malformedInARow: 2 },
+    limits: { maxConsecutiveMalformed: 2 },
   });
   const stranger = await strict.tracker();
   stranger.write(`{"login":"${nextImei()}"}\n`);

@@ -5,8 +5,8 @@ import { isAtLeast } from "../../oauth/roles.ts";
 import {
   commandFor,
   commandTables,
-  type ShownCommandRow,
-  shownColumns,
+  type VisibleCommandRow,
+  visibleColumns,
 } from "../../resources/commands/command-record.ts";
 import {
   type EventDetailRow,
@@ -14,6 +14,7 @@ import {
   eventTables,
   toEvent,
   toEventDetail,
+  withoutAddresses,
 } from "../../resources/events/event-record.ts";
 import { type MessageRow, messageColumns, messageTables, toMessage } from "../../resources/messages/message-record.ts";
 import type { LiveChange } from "./change-store.ts";
@@ -62,15 +63,19 @@ export async function readFrames(db: Db, changes: readonly LiveChange[]): Promis
   const commands = await newestById(
     last.filter(({ kind }) => kind === "command"),
     (some) =>
-      db.many<ShownCommandRow>(sql`
-        select ${shownColumns} from ${commandTables}
+      db.many<VisibleCommandRow>(sql`
+        select ${visibleColumns} from ${commandTables}
         where (c.organization_id, c.device_id, c.id) in ${wanted(some)} and c.deleted_at is null
           and d.deleted_at is null`),
   );
   return last.flatMap((change) => {
     const { kind, object_id } = change;
     const event = isEvent(change) ? events.get(object_id) : undefined;
-    if (event) return [sharedFrame(change, kind === "event" ? toEvent(event) : toEventDetail(event))];
+    if (event) {
+      // One frame for all who watch.
+      const shown = withoutAddresses(event);
+      return [sharedFrame(change, kind === "event" ? toEvent(shown) : toEventDetail(shown))];
+    }
     const message = kind === "message" ? messages.get(object_id) : undefined;
     if (message) return [sharedFrame(change, toMessage(message))];
     const command = kind === "command" ? commands.get(object_id) : undefined;
@@ -84,7 +89,7 @@ function sharedFrame({ seq, organization_id, device_id, kind }: LiveChange, reco
 }
 
 /** The parameters of some commands are for administrators alone. */
-function commandFrame({ seq, organization_id, device_id, kind }: LiveChange, row: ShownCommandRow): Frame {
+function commandFrame({ seq, organization_id, device_id, kind }: LiveChange, row: VisibleCommandRow): Frame {
   const texts = new Map<boolean, string>();
   const textFor = (principal: PersonPrincipal): string => {
     const isAdmin = isAtLeast(principal.person.role, "ADMIN");

@@ -30,22 +30,22 @@ export async function findTop(db: Db): Promise<number> {
 export const listChanges = (
   db: Db,
   organizationIds: readonly string[],
-  { after, upTo, limit }: { after: number; upTo: number; limit: number },
+  { after, untilSeq, limit }: { after: number; untilSeq: number; limit: number },
 ): Promise<LiveChange[]> =>
   db.many<LiveChange>`
     select seq, organization_id, device_id, object_id, kind from live_changes
-    where seq > ${after} and seq <= ${upTo} and organization_id = any(${organizationIds}::uuid[])
+    where seq > ${after} and seq <= ${untilSeq} and organization_id = any(${organizationIds}::uuid[])
     order by seq limit ${limit}`;
 
 /** The last changes before a position, oldest first: what readers who come back have missed. */
 export async function listMissedChanges(
   db: Db,
   organizationId: string,
-  { after, upTo, limit }: { after: number; upTo: number; limit: number },
+  { after, untilSeq, limit }: { after: number; untilSeq: number; limit: number },
 ): Promise<LiveChange[]> {
   const newestFirst = await db.many<LiveChange>`
     select seq, organization_id, device_id, object_id, kind from live_changes
-    where seq > ${after} and seq <= ${upTo} and organization_id = ${organizationId}
+    where seq > ${after} and seq <= ${untilSeq} and organization_id = ${organizationId}
     order by seq desc limit ${limit}`;
   return newestFirst.reverse();
 }

@@ -29,7 +29,7 @@ export class DeviceChanges {
   /** Every transaction below it had ended before the last question. */
   #horizon: string | undefined;
   /** What the last answer held: a long transaction keeps the horizon back, and rows would be told again and again. */
-  #told = new Map<string, string>();
+  #sentVersions = new Map<string, string>();
 
   constructor(db: Db) {
     this.#db = db;
@@ -49,8 +49,8 @@ export class DeviceChanges {
       from device_state s
       join devices d on d.id = s.device_id and d.organization_id = s.organization_id and d.deleted_at is null
       where s.organization_id = any(${organizationIds}::uuid[]) and age(s.xmin) <= age(${since}::text::xid)`;
-    const fresh = rows.filter(({ device_id, version }) => this.#told.get(device_id) !== version);
-    this.#told = new Map(rows.map(({ device_id, version }) => [device_id, version]));
+    const fresh = rows.filter(({ device_id, version }) => this.#sentVersions.get(device_id) !== version);
+    this.#sentVersions = new Map(rows.map(({ device_id, version }) => [device_id, version]));
     return fresh.map((row) => ({
       organizationId: row.organization_id,
       deviceId: row.device_id,

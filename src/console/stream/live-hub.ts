@@ -156,7 +156,7 @@ export class LiveHub {
     const top = await findTop(db);
     this.#position ??= top;
     while (this.#position < top) {
-      const cursor = { after: this.#position, upTo: top, limit: maxChangesAtOnce };
+      const cursor = { after: this.#position, untilSeq: top, limit: maxChangesAtOnce };
       const changes = await listChanges(db, this.#organizations(), cursor);
       const frames = await readFrames(db, changes);
       const concerned = new Set(frames.map(({ organizationId }) => organizationId));

@@ -8,29 +8,29 @@ import type { LiveStream } from "./live-stream.ts";
 const maxMissed = 1000;
 
 /** The position of a reader who comes back; undefined for one that we never gave. */
-function positionOf({ lastEventId }: LiveStream, upTo: number): number | undefined {
+function positionOf({ lastEventId }: LiveStream, untilSeq: number): number | undefined {
   const position = /^\d{1,15}$/.test(lastEventId ?? "") ? Number(lastEventId) : undefined;
-  return position !== undefined && position <= upTo ? position : undefined;
+  return position !== undefined && position <= untilSeq ? position : undefined;
 }
 
 /** What streams with a Last-Event-ID have missed up to a position. They often come back together, so each organization is read once. */
 export async function readMissed(
   db: Db,
   streams: readonly LiveStream[],
-  upTo: number,
+  untilSeq: number,
 ): Promise<Map<LiveStream, readonly Frame[] | "resync">> {
   const missed = new Map<LiveStream, readonly Frame[] | "resync">();
   const returning = streams.filter(({ lastEventId }) => lastEventId !== undefined && lastEventId !== "");
   for (const [organizationId, group] of groupBy(returning, (stream) => stream.organizationId)) {
     const floor = await findFloor(db, organizationId);
     const known = group.flatMap((stream) => {
-      const position = positionOf(stream, upTo);
+      const position = positionOf(stream, untilSeq);
       return position === undefined || position < floor ? [] : [{ stream, position }];
     });
     for (const stream of group) missed.set(stream, "resync");
     if (known.length === 0) continue;
-    const after = known.reduce((lowest, { position }) => Math.min(lowest, position), upTo);
-    const changes = await listMissedChanges(db, organizationId, { after, upTo, limit: maxMissed + 1 });
+    const after = known.reduce((lowest, { position }) => Math.min(lowest, position), untilSeq);
+    const changes = await listMissedChanges(db, organizationId, { after, untilSeq, limit: maxMissed + 1 });
     // Beyond the limit the oldest change that was read stands for those that were not.
     const oldest = changes.length > maxMissed ? (changes.shift()?.seq ?? 0) : after;
     const frames = await readFrames(db, changes);

@@ -14,13 +14,14 @@ export interface SessionClaim {
   remoteAddr: string;
   /** What counts as one place, as networkOf names it. */
   network: string;
+  transport: "tcp" | "udp";
 }
 
 export interface ClaimedSession {
   device_id: string;
   epoch: number;
   previous_node_id: string | null;
-  /** Of an open connection in another network, which this one has taken over; else null. */
+  /** Of an open connection that this one has taken over, from another network or by a datagram; else null. */
   previous_remote_addr: string | null;
   /** When that happened the last times, the oldest first. */
   takeovers: Date[];
@@ -42,7 +43,9 @@ export const gatewayChannel = (nodeId: string): string => `vigil_gateway_${nodeI
 const byDevice = <T extends { deviceId: string }>(rows: readonly T[]): T[] =>
   rows.toSorted((a, b) => (a.deviceId < b.deviceId ? -1 : 1));
 
-const isTakenOver = sql`s.disconnected_at is null and s.network <> '' and s.network <> excluded.network`;
+/** The address of a datagram proves nothing, so one that takes over a TCP connection counts as being from elsewhere. */
+const isTakenOver = sql`s.disconnected_at is null and s.network <> ''
+  and (s.network <> excluded.network or (s.transport = 'tcp' and excluded.transport = 'udp'))`;
 
 /** Each device once. Rows are locked in the order of device ids, as ingest does. */
 export function claimSessions(
@@ -55,14 +58,14 @@ export function claimSessions(
   return db.transaction(async (tx) => {
     const sessions = await tx.many<ClaimedSession>`
       insert into device_sessions as s
-        (device_id, organization_id, node_id, epoch, protocol, remote_addr, network, connected_at)
-      select d, o, ${nodeId}, 1, p, a, w, ${now}
+        (device_id, organization_id, node_id, epoch, protocol, remote_addr, network, transport, connected_at)
+      select d, o, ${nodeId}, 1, p, a, w, t, ${now}
       from unnest(${rows.map((row) => row.deviceId)}::uuid[], ${rows.map((row) => row.organizationId)}::uuid[],
         ${rows.map((row) => row.protocol)}::text[], ${rows.map((row) => row.remoteAddr)}::text[],
-        ${rows.map((row) => row.network)}::text[]) as n(d, o, p, a, w)
+        ${rows.map((row) => row.network)}::text[], ${rows.map((row) => row.transport)}::text[]) as n(d, o, p, a, w, t)
       on conflict (device_id) do update set organization_id = excluded.organization_id, node_id = excluded.node_id,
         epoch = s.epoch + 1, protocol = excluded.protocol, remote_addr = excluded.remote_addr,
-        network = excluded.network, connected_at = excluded.connected_at, disconnected_at = null,
+        network = excluded.network, transport = excluded.transport, connected_at = excluded.connected_at, disconnected_at = null,
         previous_node_id = case when s.disconnected_at is null then s.node_id end,
         previous_remote_addr = case when ${isTakenOver} then s.remote_addr end,
         takeovers = case when ${isTakenOver}

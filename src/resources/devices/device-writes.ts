@@ -45,12 +45,12 @@ export interface Registered {
 
 /** POST: a new device, an update of the own live one, or the return of one that the organization had deleted. */
 export async function registerDevice(tx: Tx, uid: string, write: DeviceWrite): Promise<Registered> {
-  const { isLiveAnew, ...registered } = await register(tx, uid, write);
-  if (isLiveAnew) await touchRules(tx, write.organization.id, { kind: "device", id: registered.device.id });
+  const { isRevived, ...registered } = await register(tx, uid, write);
+  if (isRevived) await touchRules(tx, write.organization.id, { kind: "device", id: registered.device.id });
   return registered;
 }
 
-function register(tx: Tx, uid: string, write: DeviceWrite): Promise<Registered & { isLiveAnew: boolean }> {
+function register(tx: Tx, uid: string, write: DeviceWrite): Promise<Registered & { isRevived: boolean }> {
   const { organization, now } = write;
   return settleRaces(tx, async () => {
     const live = await findLiveDeviceAnywhere(tx, uid);
@@ -60,7 +60,7 @@ function register(tx: Tx, uid: string, write: DeviceWrite): Promise<Registered &
       : await lockFormerDevice(tx, organization.id, uid);
     // Deleted between the look and the lock.
     if (live && !before) return undefined;
-    if (before) return { isNew: false, isLiveAnew: !live, device: await changeDevice(tx, before, write, false) };
+    if (before) return { isNew: false, isRevived: !live, device: await changeDevice(tx, before, write, false) };
 
     const { device_model_slug } = write.given;
     if (device_model_slug === undefined) {
@@ -74,7 +74,7 @@ function register(tx: Tx, uid: string, write: DeviceWrite): Promise<Registered &
     const device = await insertDevice(tx, organization.id, uid, values, now);
     if (!device) return undefined;
     await audit(tx, "created", null, device, write);
-    return { isNew: true, isLiveAnew: true, device };
+    return { isNew: true, isRevived: true, device };
   });
 }
 

@@ -10,7 +10,7 @@ import { acknowledgeEvent, deleteEvent, getOperableEvent, getVisibleEvent, visib
 const EventAcknowledgeRequest = Type.Object(
   {
     notes: Type.Optional(
-      Nullable(Type.String({ maxLength: 2000, description: "Left out, notes stay as they are; null removes them." })),
+      Nullable(Type.String({ maxLength: 2000, description: "If omitted, the notes are kept; null removes them." })),
     ),
   },
   { $id: "EventAcknowledgeRequest" },
@@ -31,7 +31,7 @@ const events = collection({
 export const eventRoutes = (): Route[] => [
   events.list({
     summary: "Events and alarms, newest first",
-    description: "Events of deleted devices stay in the list.",
+    description: "Events of deleted devices remain in the list.",
     list: eventList,
     item: Event,
     rows: ({ db, principal, list }) => listEvents(db, principal, list()),
@@ -45,13 +45,13 @@ export const eventRoutes = (): Route[] => [
   }),
   events.destroy({
     summary: "Delete an event",
-    description: "What was sent about it stays in the replay of outbound events.",
+    description: "Outbound events about it remain in the replay.",
     handle: ({ organizationId, params, actor, now, transaction }) =>
       transaction((tx) => deleteEvent(tx, organizationId, params.id as string, actor, now)),
   }),
   events.post(":id/acknowledge/", {
     summary: "Acknowledge an event",
-    description: "May be repeated: time and author of the first call stay, notes are replaced if sent.",
+    description: "May be repeated: the time and author of the first call are kept, notes are replaced if sent.",
     people: "USER",
     body: EventAcknowledgeRequest,
     responses: { 200: refTo(EventDetail) },

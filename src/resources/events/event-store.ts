@@ -14,6 +14,7 @@ import {
   eventTypeLabel,
   severityLabel,
   toEventDetail,
+  withoutAddresses,
 } from "./event-record.ts";
 
 const seesAll = (principal: Principal): boolean =>
@@ -29,11 +30,9 @@ export function visibleEvents(principal: Principal): Sql {
     where a.organization_id = ${organizationId} and a.user_id = ${principal.id} and a.is_active)`;
 }
 
-/** The addresses of a contested connection are for ADMINs only (section 30): neither for partners nor for who holds the device. */
+/** What the caller may see of the event: partners, and who holds the device, do not see everything. */
 export function visibleRow<Row extends EventRow>(principal: Principal, row: Row): Row {
-  if (principal.kind === "person" && isAtLeast(principal.person.role, "ADMIN")) return row;
-  const { addresses: _, ...data } = row.data;
-  return "addresses" in row.data ? { ...row, data } : row;
+  return principal.kind === "person" && isAtLeast(principal.person.role, "ADMIN") ? row : withoutAddresses(row);
 }
 
 /** An event that the caller may not see is not found, as one that does not exist. */

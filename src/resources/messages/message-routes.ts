@@ -102,7 +102,7 @@ export function messageRoutes({ catalog, voice, ttlSeconds }: MessageRouteOption
     }),
     messages.post("send-text/", {
       summary: "Send a text to a device",
-      description: "Up to 200 characters. The message waits while the device is offline, at most for a day by default.",
+      description: "Up to 200 characters. The message waits while the device is offline, by default for at most a day.",
       isIdempotent: true,
       body: MessageTextRequest,
       responses: { 201: refTo(Message) },
@@ -133,7 +133,7 @@ export function messageRoutes({ catalog, voice, ttlSeconds }: MessageRouteOption
     }),
     messages.post("upload-voice/", {
       summary: "Send a recording to a device",
-      description: "The content tells the format, not the name or the media type of the part.",
+      description: "The format is detected from the content, not from the file name or media type.",
       isIdempotent: true,
       file: { field: "file", maxBytes: maxUploadBytes },
       body: MessageVoiceRequest,
@@ -173,7 +173,7 @@ export function messageRoutes({ catalog, voice, ttlSeconds }: MessageRouteOption
     }),
     messages.destroy({
       summary: "Delete a message and its recording",
-      description: "A message that is not being sent yet is not sent any more.",
+      description: "A message that is not being sent yet is withdrawn.",
       load: operable,
       handle: async ({ object: device, params, actor, now, transaction }) => {
         const rows = await transaction((tx) => deleteMessages(tx, device, [params.id ?? ""], actor, now));
@@ -182,7 +182,8 @@ export function messageRoutes({ catalog, voice, ttlSeconds }: MessageRouteOption
     }),
     messages.get(":id/audio/", {
       summary: "The recording of a voice message",
-      description: "What the device gets or sent (AMR), or the same as WAV. Takes a Range of bytes.",
+      description:
+        "The recording that the device receives or sent (AMR), or the same recording as WAV. Supports byte ranges.",
       query: { format: choiceParam("Default amr.", ["amr", "wav"]) },
       produces: ["audio/amr", "audio/amr-wb", "audio/wav", "application/octet-stream"],
       responses: { 200: Recording, 206: Recording },
