@@ -20,6 +20,8 @@ const routes: readonly RouteDefinition[] = [
   { path: "/console/sign-in", page: SignInPage, isPublic: true },
   { path: "/console", page: page(async () => (await import("./pages/map.tsx")).MapPage) },
   { path: "/console/alarms", page: page(async () => (await import("./pages/alarms.tsx")).AlarmsPage) },
+  { path: "/console/devices/:uid", page: page(async () => (await import("./pages/device.tsx")).DevicePage) },
+  { path: "/console/people/:id", page: page(async () => (await import("./pages/person.tsx")).PersonPage) },
 ];
 
 export interface FoundRoute extends RouteDefinition {

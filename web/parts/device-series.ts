@@ -106,7 +106,8 @@ export function valueAt({ timesMs, values }: Series, metric: number, timeMs: num
   const row = values[metric] ?? [];
   // The other metric of a pair may stand in the newest row.
   for (let place = index; place >= 0 && place > index - 3; place--) {
-    if (values.every((one) => one[place] === null)) return undefined;
+    const isGap = values.every((one) => one[place] === null);
+    if (isGap && timeMs - (timesMs[place] as number) > minGapMs) return undefined;
     const value = row[place] ?? null;
     if (value !== null) return value;
   }

@@ -109,7 +109,3 @@ export function placeAt(track: readonly TrackPoint[], timeMs: number): (TrackPoi
     isOld: false,
   };
 }
-
-/** How far somebody went. */
-export const distanceOf = (segments: readonly Segment[]): number =>
-  segments.reduce((sum, { distance_m }) => sum + distance_m, 0);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { addDays, dayOf, pan, startOfDay, viewAfterKey, windowOf, within, zoom } from "./time-view.ts";
+import { addDays, dayOf, pan, startOfDay, viewAfterKey, viewAfterTouch, windowOf, within, zoom } from "./time-view.ts";
 
 const hourMs = 3_600_000;
 const bounds = { fromMs: 0, toMs: 24 * hourMs };
@@ -53,6 +53,15 @@ describe("zooming and moving", () => {
   it("never shows less than five minutes", () => {
     const { fromMs, toMs } = zoom({ fromMs: 0, toMs: 6 * 60_000 }, bounds, 0.01, 3 * 60_000);
     expect(toMs - fromMs).toBe(5 * 60_000);
+  });
+
+  it("follows one finger, and two that move apart", () => {
+    const view = { fromMs: 8 * hourMs, toMs: 16 * hourMs };
+    expect(viewAfterTouch(view, bounds, [100], [200], 800)).toEqual({ fromMs: 7 * hourMs, toMs: 15 * hourMs });
+    expect(viewAfterTouch(view, bounds, [300, 500], [200, 600], 800)).toEqual({
+      fromMs: 10 * hourMs,
+      toMs: 14 * hourMs,
+    });
   });
 
   it("works with keys: plus and minus around the chosen time, arrows, and zero for everything", () => {

@@ -92,6 +92,30 @@ export function pan(view: TimeView, bounds: TimeView, share: number): TimeView {
   return within({ fromMs: view.fromMs + moveMs, toMs: view.toMs + moveMs }, bounds);
 }
 
+/**
+ * What one or two fingers do: the times under them follow them. Places are in pixels from the left edge of a chart of the given
+ * width.
+ */
+export function viewAfterTouch(
+  view: TimeView,
+  bounds: TimeView,
+  before: readonly number[],
+  after: readonly number[],
+  width: number,
+): TimeView {
+  const middle = (places: readonly number[]): number => places.reduce((sum, x) => sum + x, 0) / places.length;
+  const spread = (places: readonly number[]): number => Math.abs((places[1] ?? 0) - (places[0] ?? 0));
+  const length = view.toMs - view.fromMs;
+  const minSpread = 10;
+  const factor =
+    after.length === 2 && before.length === 2
+      ? Math.max(minSpread, spread(before)) / Math.max(minSpread, spread(after))
+      : 1;
+  const aroundMs = view.fromMs + (middle(before) / width) * length;
+  const zoomed = factor === 1 ? view : zoom(view, bounds, factor, aroundMs);
+  return pan(zoomed, bounds, (middle(before) - middle(after)) / width);
+}
+
 /** What a key does to a view, for those who use no mouse; undefined: nothing. */
 export function viewAfterKey(key: string, view: TimeView, bounds: TimeView, cursorMs: number): TimeView | undefined {
   const middleMs = (view.fromMs + view.toMs) / 2;
