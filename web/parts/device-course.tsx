@@ -142,7 +142,7 @@ export function DeviceCourse({ device, bounds }: DeviceCourseProps) {
       {shownCharts.length === 0 && !isLoading && <p class="hint">{texts("noReadings")}</p>}
       <div class="moment-lists">
         <DeviceStops track={keptTrack} onMoment={showMoment} />
-        <DeviceEvents events={shownEvents} onMoment={showMoment} />
+        <DeviceEvents events={shownEvents} isWithinDay={range === "day"} onMoment={showMoment} />
       </div>
     </section>
   );

@@ -3,11 +3,13 @@ import type { Event } from "../api/types.ts";
 import { readerZone } from "../state/zone.ts";
 import { alarmTexts, eventKind } from "../texts/alarms.ts";
 import { deviceTexts as texts } from "../texts/device.ts";
-import { showNumber, showTime } from "../texts/format.ts";
+import { showClock, showNumber, showTime } from "../texts/format.ts";
 import { metricTexts, metricUnits } from "../texts/metrics.ts";
 
 interface DeviceEventsProps {
   events: readonly Event[];
+  /** Within a day the time is enough. */
+  isWithinDay: boolean;
   onMoment(timeMs: number): void;
 }
 
@@ -22,7 +24,7 @@ function detailOf({ fence_name, metric_key, value }: Event): string {
 }
 
 /** The events of the window, newest first; each leads to its moment on the map and in the charts. */
-export function DeviceEvents({ events, onMoment }: DeviceEventsProps) {
+export function DeviceEvents({ events, isWithinDay, onMoment }: DeviceEventsProps) {
   const [isWhole, setWhole] = useState(false);
   const shown = isWhole ? events : events.slice(0, firstShown);
   return (
@@ -47,7 +49,7 @@ export function DeviceEvents({ events, onMoment }: DeviceEventsProps) {
               title={texts("showMoment")}
               onClick={() => onMoment(Date.parse(event.ts))}
             >
-              <time dateTime={event.ts}>{showTime(event.ts, readerZone())}</time>
+              <time dateTime={event.ts}>{(isWithinDay ? showClock : showTime)(event.ts, readerZone())}</time>
             </button>
           </li>
         ))}

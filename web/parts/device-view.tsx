@@ -1,14 +1,14 @@
 import { useMemo, useState } from "preact/hooks";
 import { get, getAll } from "../api/client.ts";
 import type { AlertThreshold, Assignment, Capability, Device } from "../api/types.ts";
-import { devices, openAlarms } from "../state/live.ts";
+import { devices } from "../state/live.ts";
 import { useLoaded } from "../state/loaded.ts";
 import { hasRole, session } from "../state/session.ts";
 import { useStore } from "../state/store.ts";
 import { commandTexts } from "../texts/commands.ts";
 import { deviceTexts as texts } from "../texts/device.ts";
 import { messageTexts } from "../texts/messages.ts";
-import { AlarmCard } from "./alarm-card.tsx";
+import { DeviceAlarms } from "./device-alarms.tsx";
 import { DeviceAssignments } from "./device-assignments.tsx";
 import { boundsOf } from "./device-bounds.ts";
 import { DeviceCommands } from "./device-commands.tsx";
@@ -44,7 +44,6 @@ interface DeviceViewProps {
 /** The whole picture of a device and of the person who wears it; the same on both pages. */
 export function DeviceView({ device, onAssignments }: DeviceViewProps) {
   const { uid } = device;
-  const alarms = useStore(openAlarms).filter(({ device_uid }) => device_uid === uid);
   const capabilities = useLoaded(`capabilities/${uid}`, () =>
     get<{ capabilities: Capability[] }>(`/api/v1/devices/${uid}/capabilities/`),
   );
@@ -69,15 +68,9 @@ export function DeviceView({ device, onAssignments }: DeviceViewProps) {
         <a href="#messages-part">{messageTexts("title")}</a>
         <a href="#commands-part">{commandTexts("title")}</a>
       </nav>
-      <div class="wide">
-        {alarms.length > 0 && (
-          <section aria-label={texts("openAlarms")}>
-            {alarms.map((event) => (
-              <AlarmCard key={event.id} event={event} device={device} />
-            ))}
-          </section>
-        )}
+      <div class="top">
         <DeviceStatus device={device} />
+        <DeviceAlarms device={device} />
         <DeviceVitals status={device.last_status} bounds={bounds} />
       </div>
       <div class="wide" id="course-part">
