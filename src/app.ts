@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from "fastify";
 import { consoleRoutes, registerConsoleEntry } from "./console/console-routes.ts";
 import { registerConsolePages } from "./console/page-routes.ts";
+import { LiveHub } from "./console/stream/live-hub.ts";
 import type { Database } from "./db/database.ts";
 import { Authenticator, type CredentialHeaders } from "./http/authenticate.ts";
 import { pathOf } from "./http/call-context.ts";
@@ -18,6 +19,7 @@ import type { Route } from "./http/route.ts";
 import { Uploads } from "./http/uploads.ts";
 import type { Clock } from "./lib/clock.ts";
 import { type ApiError, notFound, throttled } from "./lib/errors.ts";
+import type { FairSlots } from "./lib/fair-slots.ts";
 import { uuidV7 } from "./lib/ids.ts";
 import type { Logger } from "./lib/logger.ts";
 import type { Metrics } from "./lib/metrics.ts";
@@ -57,6 +59,8 @@ export interface AppOptions {
   metrics: Metrics;
   tokens: TokenCache;
   rateLimiter: RateLimiter;
+  /** Shares of organizations in running statements. */
+  statements: FairSlots;
   sessionKey: Buffer;
   /** Of secrets that are read back. */
   secrets: SecretBox;
@@ -166,11 +170,15 @@ export function buildApp(options: AppOptions): FastifyInstance {
 
   registerOAuthRoutes(app, { db, clock, tokenTtlSeconds: options.tokenTtlSeconds, baseUrl: options.baseUrl });
   const { rateLimiter, sessionKey, secrets, passwords, decoyHash, baseUrl } = options;
-  registerRoutes(app, [...options.routes, ...consoleRoutes({ db, passwords, secrets, baseUrl })], {
+  const hub = new LiveHub({ db, clock, log, metrics: options.metrics });
+  // A server waits for its answers to end, and a stream has no end of its own.
+  app.addHook("preClose", () => hub.close());
+  registerRoutes(app, [...options.routes, ...consoleRoutes({ db, passwords, secrets, baseUrl, hub })], {
     db,
     clock,
     authenticator,
     rateLimiter,
+    statements: options.statements,
     baseUrl,
   });
   registerConsoleEntry(app, { db, clock, sessionKey, secrets, passwords, decoyHash, baseUrl });
@@ -254,7 +262,7 @@ function observe(app: FastifyInstance, { metrics, log }: AppOptions): void {
   const requests = metrics.counter("vigil_http_requests_total", "HTTP requests by route, method and status.");
   const durations = metrics.histogram(
     "vigil_http_request_seconds",
-    "Time from request to end of answer.",
+    "Time from the request to the end of the answer.",
     [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
   );
   const seriesOf = new Map<string, { count: () => void; observe: (seconds: number) => void }>();

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
-import ipaddr from "ipaddr.js";
 import type { SpeechSetting } from "./audio/speech-provider.ts";
 import { type LogLevel, logLevels } from "./lib/logger.ts";
+import { parseNetwork } from "./lib/network-list.ts";
 
 /** Settings come from flags and from the environment, flags first. This is the only file that reads the environment. */
 export interface Config {
@@ -19,6 +19,13 @@ export interface Config {
   gatewayMaxConnections: number;
   gatewayMaxPerAddress: number;
   gatewayNewPerAddress: number;
+  gatewayPacketsPerMinute: number;
+  /** The gateway is closed to all other networks; none: it is open to all. */
+  gatewayNetworks: readonly string[];
+  /** Voice and ECG that are taken from one device in a day. */
+  deviceMediaMbPerDay: number;
+  /** With less free space than this on the disk of the embedded database only alarms are stored; 0: always everything. */
+  diskFloorMb: number;
   /** Transactions of packets at a time. */
   ingestInFlight: number;
   opsPort: number;
@@ -42,7 +49,10 @@ export interface Config {
   trustProxy: readonly string[];
   /** A map style for the console; empty: the built-in outline of the world. */
   mapStyleUrl: string;
+  /** Connections for calls; devices and background work have their own. */
   databasePoolSize: number;
+  /** A statement of a call that takes longer is ended. */
+  statementTimeoutSeconds: number;
   smtpUrl: string | undefined;
   mailFrom: string;
   speech: SpeechSetting;
@@ -111,11 +121,9 @@ function parseRoles(name: string, text: string): Role[] {
 }
 
 function parseCidr(name: string, text: string): string {
-  const network = text.includes("/") || !ipaddr.isValid(text) ? text : `${text}/${text.includes(":") ? 128 : 32}`;
-  if (!ipaddr.isValidCIDR(network)) {
-    throw new ConfigError(name, `must be networks like 10.0.0.0/8 or fd00::/8 separated by commas, not "${text}"`);
-  }
-  return network;
+  const network = parseNetwork(text);
+  if (network !== undefined) return network;
+  throw new ConfigError(name, `must be networks like 10.0.0.0/8 or fd00::/8 separated by commas, not "${text}"`);
 }
 
 function parseDedicatedPort(name: string, text: string): DedicatedPort {
@@ -184,6 +192,12 @@ export function loadConfig(
     gatewayMaxConnections: number("VIGIL_GATEWAY_MAX_CONNECTIONS", 100_000, 1, 1_000_000),
     gatewayMaxPerAddress: number("VIGIL_GATEWAY_MAX_PER_ADDRESS", 20_000, 1, 1_000_000),
     gatewayNewPerAddress: number("VIGIL_GATEWAY_NEW_PER_ADDRESS_PER_MINUTE", 12_000, 1, 1_000_000),
+    gatewayPacketsPerMinute: number("VIGIL_GATEWAY_PACKETS_PER_MINUTE", 600, 1, 1_000_000),
+    gatewayNetworks: listOf(read("VIGIL_GATEWAY_NETWORKS") ?? "").map((text) =>
+      parseCidr("VIGIL_GATEWAY_NETWORKS", text),
+    ),
+    deviceMediaMbPerDay: number("VIGIL_DEVICE_MEDIA_MB_PER_DAY", 20, 0, 1_000_000),
+    diskFloorMb: number("VIGIL_DISK_FLOOR_MB", 512, 0, 1_000_000_000),
     ingestInFlight: number("VIGIL_INGEST_IN_FLIGHT", 2, 1, 2),
     opsPort: port("--ops-port", flags.opsPort, "VIGIL_OPS_PORT", 9090),
     baseUrl: parsed("VIGIL_BASE_URL", httpUrl)?.replace(/\/+$/, ""),
@@ -206,6 +220,7 @@ export function loadConfig(
     geolocateUrl: parsed("VIGIL_GEOLOCATE_URL", httpUrl),
     trustProxy: listOf(read("VIGIL_TRUST_PROXY") ?? "").map((text) => parseCidr("VIGIL_TRUST_PROXY", text)),
     databasePoolSize: number("VIGIL_DATABASE_POOL_SIZE", 10, 2, 500),
+    statementTimeoutSeconds: number("VIGIL_STATEMENT_TIMEOUT_SECONDS", 10, 1, 600),
     smtpUrl: parsed("VIGIL_SMTP_URL", (name, text) => secretUrl(name, text, ["smtp", "smtps"])),
     mailFrom: read("VIGIL_MAIL_FROM") ?? "vigil@localhost",
     speech: parsed("VIGIL_TTS", parseSpeech) ?? { kind: "espeak" },

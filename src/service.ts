@@ -1,6 +1,6 @@
 import { VoiceService } from "./audio/voice-service.ts";
 import type { Config } from "./config.ts";
-import { type Database, openDatabase } from "./db/database.ts";
+import { type DatabaseOptions, openDatabase } from "./db/database.ts";
 import { Listener } from "./db/listener.ts";
 import { migrate } from "./db/migrate.ts";
 import { openEmbeddedServer } from "./embedded/embedded-server.ts";
@@ -17,7 +17,9 @@ import { startOpsServer } from "./roles/ops-server.ts";
 import { keepPartitions, tablesOf } from "./roles/partitioned-tables.ts";
 import { observeProcess } from "./roles/process-gauges.ts";
 import { sealPlainSecrets } from "./roles/reseal.ts";
+import { RetentionGuard } from "./roles/retention-guard.ts";
 import { openSecretBox, requireFittingKey } from "./roles/secret-key.ts";
+import type { ServiceParts } from "./roles/service-parts.ts";
 import { openWorkerRole } from "./roles/worker-role.ts";
 
 export interface RunningService {
@@ -30,6 +32,9 @@ export interface RunningService {
   isEmpty: boolean;
   close(): Promise<void>;
 }
+
+/** Connections of the pool for work in the background. */
+const backgroundPoolSize = 6;
 
 /** The composition root: opens everything in order, and on close undoes it in reverse. */
 export async function startService(config: Config, log: Logger): Promise<RunningService> {
@@ -45,12 +50,14 @@ export async function startService(config: Config, log: Logger): Promise<Running
 async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<RunningService> {
   const clock = makeClock(config.clockOffsetSeconds);
   const metrics = new Metrics();
-  const db = await openServiceDatabase(config, log, lifecycle);
+  const openDatabase = await findServiceDatabase(config, log, lifecycle);
+  const db = openDatabase({ poolSize: backgroundPoolSize });
   await migrate(db, clock, ({ version, name }) => log.info({ version, name }, "applying migration"));
   const secrets = openSecretBox(config);
   await requireFittingKey(db, secrets, config, clock.now());
   await sealPlainSecrets(db, secrets);
-  await keepPartitions(db, tablesOf(config), clock, log);
+  const retention = new RetentionGuard(clock, log, metrics);
+  await keepPartitions(db, tablesOf(config), clock, log, retention);
 
   observeProcess(metrics);
   let isClosing = false;
@@ -72,11 +79,14 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
     "unused rules",
     repeat("unused rules", 30 * 60_000, log, async () => rules.forgetUnused()),
   );
-  // Its threads start with their first job.
+  // Its processes start with their first job.
   const voice = new VoiceService(config.speech, { metrics });
   lifecycle.add("voice", () => voice.close());
 
-  const shared = { config, lifecycle, db, clock, log, metrics, listener, secrets, rules, voice };
+  let address = `http://127.0.0.1:${config.port}`;
+  const baseUrl = (): string => config.baseUrl ?? address;
+  const opened = { db, openDatabase, listener, secrets, rules, voice, retention };
+  const shared = { config, lifecycle, clock, log, metrics, baseUrl, ...opened };
   const parts = { ...shared, catalog: loadCatalog(), carrierName: loadCarriers() };
   if (config.roles.includes("worker")) openWorkerRole(parts);
   const api = config.roles.includes("api") ? openApiRole(parts) : undefined;
@@ -84,6 +94,7 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   const { gateway, udp } = isGateway ? await openGatewayRole(parts) : { gateway: "off", udp: "off" };
   await listener.start();
   const http = (await api?.listen()) ?? "off";
+  if (api) address = http;
 
   const { count } = await db.one<{ count: number }>`select count(*) as count from organizations`;
   return {
@@ -99,16 +110,19 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   };
 }
 
-/** The database that is configured, or the embedded one. */
-async function openServiceDatabase(config: Config, log: Logger, lifecycle: Lifecycle): Promise<Database> {
-  const poolSize = config.databasePoolSize;
-  const open = (connection: Parameters<typeof openDatabase>[0]["connection"]): Database => {
-    const db = openDatabase({ connection, log, poolSize });
-    lifecycle.add("database", () => db.close());
-    return db;
-  };
-  if (config.databaseUrl !== undefined) return open({ connectionString: config.databaseUrl });
+type OpenDatabase = ServiceParts["openDatabase"];
+
+/** Opens connections to the database that is configured, or to the embedded one. */
+async function findServiceDatabase(config: Config, log: Logger, lifecycle: Lifecycle): Promise<OpenDatabase> {
+  const opener =
+    (connection: DatabaseOptions["connection"]): OpenDatabase =>
+    (options) => {
+      const db = openDatabase({ connection, log, ...options });
+      lifecycle.add("database", () => db.close());
+      return db;
+    };
+  if (config.databaseUrl !== undefined) return opener({ connectionString: config.databaseUrl });
   const server = await openEmbeddedServer({ dataDir: config.dataDir, log, purpose: "service" });
   lifecycle.add("embedded database", () => server.release());
-  return open(server.connection);
+  return opener(server.connection);
 }

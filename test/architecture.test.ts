@@ -114,7 +114,7 @@ describe("the house", () => {
       .map((name) => name.replace(".json", ""));
     expect(slugs.length).toBeGreaterThan(8);
     const places = [
-      /^codecs\/(protocols|announced-protocols)\.ts$/,
+      /^codecs\/protocols\.ts$/,
       new RegExp(`^codecs/(${slugs.join("|")})/`),
       /^simulator\/virtual-protocols\.ts$/,
       new RegExp(`^simulator/(${slugs.join("|")})-device\\.ts$`),

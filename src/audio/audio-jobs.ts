@@ -1,11 +1,12 @@
 import { amrFrameMs, readAmrFrames } from "../lib/amr-frames.ts";
 import { amrRate, makeAmrEncoder, modeOf } from "./amr-encoder.ts";
-import { decodeAmr, decodeAudio, NotAudio, TooLong } from "./decode-audio.ts";
+import { NotAudio, TooLong } from "./audio-refusals.ts";
+import { decodeAmr, decodeAudio } from "./decode-audio.ts";
 import { loadEspeak, type Speak, Unspeakable } from "./espeak.ts";
 import { isSilent, raiseLevel, resample, type Sound } from "./samples.ts";
 import { writeWav } from "./wav-file.ts";
 
-/** What a worker thread is asked to do. */
+/** What an audio process is asked to do. */
 export type AudioJob =
   | { op: "to_amr"; file: Uint8Array; bitRate: number; maxSeconds: number }
   | { op: "to_wav"; amr: Uint8Array }

@@ -1,12 +1,12 @@
 import { createRequire } from "node:module";
 import { fileTypeFromBuffer } from "file-type";
 import { amrFrameMs, readAmrFrames } from "../lib/amr-frames.ts";
+import { checkHeaders } from "./audio-headers.ts";
+import { NotAudio, TooLong } from "./audio-refusals.ts";
+import { maxRate, minRate } from "./declared-sound.ts";
 import { joinSamples, type Sound, toMono } from "./samples.ts";
 
 /** Files of the accepted formats to sound, told by their content. Decoding stops where the sound becomes too long. */
-
-export class NotAudio extends Error {}
-export class TooLong extends Error {}
 
 interface StreamDecoder {
   decode(chunk: Uint8Array): DecodedPart | Promise<DecodedPart>;
@@ -30,7 +30,6 @@ const decoders: Readonly<Record<string, () => Promise<DecoderModule>>> = {
 const containers = new Set(["m4a", "m4b", "mp4", "webm"]);
 
 const chunkBytes = 32_768;
-const [minSampleRate, maxSampleRate] = [4000, 384_000];
 
 /** Sound that is collected part by part, up to a limit. */
 class Collector {
@@ -45,8 +44,7 @@ class Collector {
 
   add(channels: readonly Float32Array[], rate: number): void {
     if (!channels[0]?.length) return;
-    if (!(rate >= minSampleRate && rate <= maxSampleRate) || (this.#rate !== 0 && rate !== this.#rate))
-      throw new NotAudio();
+    if (!(rate >= minRate && rate <= maxRate) || (this.#rate !== 0 && rate !== this.#rate)) throw new NotAudio();
     this.#rate = rate;
     // A copy: decoders hand out views of memory that they use again.
     const mono = Float32Array.from(toMono(channels), (value) => (Number.isFinite(value) ? value : 0));
@@ -67,6 +65,7 @@ export async function decodeAudio(file: Buffer, maxSeconds: number): Promise<Sou
   const type = await fileTypeFromBuffer(file);
   const load = decoders[type?.ext ?? ""];
   try {
+    checkHeaders(type?.ext ?? "", file, maxSeconds);
     if (load) return await decodeStream(await load(), file, maxSeconds);
     if (containers.has(type?.ext ?? "")) return await decodeContainer(file, maxSeconds);
   } catch (error) {

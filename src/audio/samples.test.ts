@@ -4,14 +4,14 @@ import { raiseLevel, resample, toMono } from "./samples.ts";
 const tone = (hertz: number, rate: number, seconds = 0.5): Float32Array =>
   Float32Array.from({ length: rate * seconds }, (_, at) => 0.5 * Math.sin((2 * Math.PI * hertz * at) / rate));
 const middle = (samples: Float32Array): Float32Array => samples.subarray(samples.length / 4, (samples.length * 3) / 4);
-const peak = (samples: Float32Array): number => samples.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+const peak = (samples: Float32Array): number => samples.reduce((max, value) => Math.max(max, Math.abs(value)), 0);
 
 describe("sound", () => {
   it.each([11_025, 16_000, 44_100, 48_000])("keeps its tone from %i Hz to 8 kHz", (rate) => {
-    const heard = resample({ samples: tone(1000, rate), rate }, 8000);
-    expect(Math.abs(heard.length - 4000)).toBeLessThanOrEqual(1);
+    const resampled = resample({ samples: tone(1000, rate), rate }, 8000);
+    expect(Math.abs(resampled.length - 4000)).toBeLessThanOrEqual(1);
     const wanted = tone(1000, 8000);
-    const worst = peak(middle(heard.map((value, at) => value - (wanted[at] as number))));
+    const worst = peak(middle(resampled.map((value, at) => value - (wanted[at] as number))));
     expect(worst).toBeLessThan(0.02);
   });
 

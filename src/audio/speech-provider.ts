@@ -64,7 +64,7 @@ export async function speakByHttp(url: string, { text, language, voice }: Speech
   let size = 0;
   for await (const chunk of response.body) {
     size += chunk.length;
-    if (size > maxBytes) throw new Error("the speech service answered too much");
+    if (size > maxBytes) throw new Error("the answer of the speech service is too large");
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

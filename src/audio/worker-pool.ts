@@ -26,13 +26,13 @@ interface Task {
 export class WorkerPool {
   readonly #waiting: Task[] = [];
   readonly #threads = new Set<Thread>();
-  readonly #most: number;
+  readonly #maxThreads: number;
   readonly #maxWaiting: number;
   readonly #timeoutMs: number;
   #isClosed = false;
 
   constructor({ threads = 1, maxWaiting = 16, timeoutMs = 20_000 }: WorkerPoolOptions = {}) {
-    this.#most = threads;
+    this.#maxThreads = threads;
     this.#maxWaiting = maxWaiting;
     this.#timeoutMs = timeoutMs;
   }
@@ -52,7 +52,7 @@ export class WorkerPool {
   #dispatch(): void {
     while (this.#waiting.length > 0) {
       let thread = [...this.#threads].find(({ isBusy }) => !isBusy);
-      if (!thread && this.#threads.size < this.#most) {
+      if (!thread && this.#threads.size < this.#maxThreads) {
         thread = new Thread(this.#timeoutMs);
         this.#threads.add(thread);
       }

@@ -34,7 +34,7 @@ const bench: Command = {
   rest: { name: "NAME", summary: `${benchNames.join(", ")}; without one all of them` },
   options: [{ name: "huge", summary: "ten million rows where there is a choice, which takes long" }],
   examples: ["vigil bench http", "vigil bench history replay --huge", "vigil bench rules --json"],
-  next: ["Only the ratios mean something, and only on a quiet machine."],
+  next: ["Only the ratios are meaningful, and only on an idle machine."],
   run: async (context: CommandContext) => {
     const { args } = context;
     const unknown = args.positionals.find((name) => !benchNames.some((known) => known === name));

@@ -1,5 +1,5 @@
 import { type Database, openDatabase } from "../db/database.ts";
-import { migrate } from "../db/migrate.ts";
+import { migrate, migrationStatus } from "../db/migrate.ts";
 import { openEmbeddedServer } from "../embedded/embedded-server.ts";
 import { type CommandContext, CommandError } from "./command.ts";
 import { reasonOf } from "./failures.ts";
@@ -30,6 +30,21 @@ export async function withBareDatabase<T>(context: CommandContext, work: (db: Da
 export const withDatabase = <T>(context: CommandContext, work: (db: Database) => Promise<T>): Promise<T> =>
   withBareDatabase(context, async (db) => {
     await migrate(db, context.clock);
+    return work(db);
+  });
+
+/**
+ * For commands that only read: the schema stays as it is, because a look must not change the database of a service that runs
+ * an older version. A database that has no schema at all is new, and gets one.
+ */
+export const withCurrentDatabase = <T>(context: CommandContext, work: (db: Database) => Promise<T>): Promise<T> =>
+  withBareDatabase(context, async (db) => {
+    const migrations = await migrationStatus(db);
+    const missing = migrations.filter(({ appliedAt }) => appliedAt === null).length;
+    if (missing === migrations.length) await migrate(db, context.clock);
+    else if (missing > 0) {
+      throw new CommandError(`the schema is ${missing} migration(s) behind this version: run "vigil db migrate" first`);
+    }
     return work(db);
   });
 

@@ -12,7 +12,10 @@ const groups: Readonly<Record<string, Group>> = {
     ...(await import("./rotation-commands.ts")).rotationCommands,
   ],
   user: async () => (await import("./user-commands.ts")).userCommands,
-  device: async () => (await import("./device-commands.ts")).deviceCommands,
+  device: async () => [
+    ...(await import("./device-commands.ts")).deviceCommands,
+    ...(await import("./poisoned-commands.ts")).poisonedCommands,
+  ],
   webhooks: async () => (await import("./webhook-commands.ts")).webhookCommands,
   simulate: async () => (await import("./simulate-command.ts")).simulateCommands,
   db: async () => (await import("./db-commands.ts")).dbCommands,

@@ -1,7 +1,14 @@
+import type { Config } from "../config.ts";
+import type { Database } from "../db/database.ts";
 import { migrate, migrationStatus } from "../db/migrate.ts";
+import { maintainPartitions } from "../db/partitions.ts";
+import type { Clock } from "../lib/clock.ts";
+import { listRetention } from "../roles/history-retention.ts";
+import { tablesOf } from "../roles/partitioned-tables.ts";
 import { resealSecrets } from "../roles/reseal.ts";
-import type { Command } from "./command.ts";
-import { describeDatabaseUrl, withBareDatabase, withDatabase } from "./command-database.ts";
+import { clockDifferenceMs, maxClockDifferenceMs } from "../roles/retention-guard.ts";
+import { type Command, CommandError } from "./command.ts";
+import { describeDatabaseUrl, withBareDatabase, withCurrentDatabase, withDatabase } from "./command-database.ts";
 import { record, showValue, table } from "./output.ts";
 
 const migrateCommand: Command = {
@@ -75,4 +82,38 @@ const reseal: Command = {
   },
 };
 
-export const dbCommands: readonly Command[] = [migrateCommand, status, reseal];
+const retention: Command = {
+  path: ["db", "retention"],
+  summary: "Show how long each organization keeps its history",
+  positionals: [],
+  options: [
+    { name: "apply", summary: "drop what has expired of the outbound log, also where it is more than two partitions" },
+  ],
+  examples: ["vigil db retention", "vigil db retention --json", "vigil db retention --apply"],
+  next: ["vigil org set SLUG --retain locations=365d,telemetry=365d"],
+  run: async (context) => {
+    const { args, clock, config } = context;
+    const open = args.has("apply") ? withDatabase : withCurrentDatabase;
+    const { rows, dropped } = await open(context, async (db) => ({
+      rows: await listRetention(db),
+      dropped: args.has("apply") ? await dropExpired(db, config, clock) : [],
+    }));
+    for (const name of dropped) context.note(`vigil: dropped ${name}`);
+    const document = rows.map(({ org, table: name, days }) => ({ org, table: name, days }));
+    const lines = document.map((row) => [row.org, row.table, row.days === null ? "kept" : `${row.days} days`]);
+    const empty = 'No organizations yet. "vigil org create --name NAME" creates one.';
+    context.print(document, lines.length === 0 ? empty : table(["org", "table", "kept for"], lines));
+    return 0;
+  },
+};
+
+async function dropExpired(db: Database, config: Config, clock: Clock): Promise<string[]> {
+  if (Math.abs(await clockDifferenceMs(db, clock)) > maxClockDifferenceMs) {
+    throw new CommandError(
+      "the clock differs from that of the database by more than an hour: set both clocks (NTP) first",
+    );
+  }
+  return (await maintainPartitions(db, tablesOf(config), clock.nowMs())).dropped;
+}
+
+export const dbCommands: readonly Command[] = [migrateCommand, status, retention, reseal];

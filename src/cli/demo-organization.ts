@@ -70,11 +70,14 @@ export async function openDemo(db: Database, context: CommandContext): Promise<D
   return { organization, ...client, ownerPassword };
 }
 
+/** Simulated watches change their SIM at will. */
+const demoFeatures = organizationFeatures.filter((feature) => feature !== "pin_sim");
+
 function openOrganization(db: Database, { clock }: CommandContext): Promise<Organization> {
   return db.transaction(async (tx) => {
     const known = await findOrganizationBySlug(tx, demoSlug);
     if (known) {
-      const features = { features: [...organizationFeatures] };
+      const features = { features: demoFeatures };
       return (await updateOrganization(tx, known.id, features, operatorIn(known.id), clock.now())) ?? known;
     }
     const settings = {
@@ -82,7 +85,7 @@ function openOrganization(db: Database, { clock }: CommandContext): Promise<Orga
       name: "Vigil demo",
       slug: demoSlug,
       timezone: romeTimezone,
-      features: [...organizationFeatures],
+      features: demoFeatures,
     };
     return createOrganization(tx, settings, operatorIn(newUuid()), clock.now());
   });
@@ -122,7 +125,7 @@ function openClient(
     const client = { integrationId: known.id, clientId: known.clientId };
     if (notes?.client_id === known.clientId) return { ...client, clientSecret: notes.client_secret };
     const rotation = await rotateClientSecret(tx, organization.id, known.id, actor, now);
-    if (!rotation) throw new Error("the integration of the demo vanished under its lock");
+    if (!rotation) throw new Error("the integration of the demo disappeared while it was locked");
     return { ...client, clientSecret: rotation.secret };
   });
 }

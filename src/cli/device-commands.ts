@@ -1,5 +1,6 @@
 import { ApiError } from "../lib/errors.ts";
 import { isImei } from "../lib/ids.ts";
+import { networkOf } from "../lib/network-of.ts";
 import type { ParamsSchema } from "../resources/catalog/capability.ts";
 import { type Catalog, loadCatalog } from "../resources/catalog/catalog.ts";
 import { toCapability } from "../resources/catalog/catalog-schemas.ts";
@@ -7,9 +8,9 @@ import { makeParamsChecker } from "../resources/catalog/params-validator.ts";
 import { capabilitiesOfDevice, setCapabilityOverride } from "../resources/devices/capability-override-store.ts";
 import { findLiveDeviceAnywhere } from "../resources/devices/device-store.ts";
 import { describeTerminal, moveTerminalId } from "../resources/devices/terminal-moves.ts";
-import { listUnknownDevices } from "../resources/devices/unknown-device-store.ts";
+import { listThrottledNetworks, listUnknownDevices } from "../resources/devices/unknown-device-store.ts";
 import { type Arguments, type Command, CommandError, UsageError } from "./command.ts";
-import { withDatabase } from "./command-database.ts";
+import { withCurrentDatabase, withDatabase } from "./command-database.ts";
 import { operatorIn } from "./operator.ts";
 import { knownWords } from "./option-values.ts";
 import { record, table } from "./output.ts";
@@ -49,7 +50,7 @@ function paramsOption(args: Arguments, code: string, catalog: Catalog): ParamsSc
 
 const setCapability: Command = {
   path: ["device", "capability", "set"],
-  summary: "Say what one device supports, whatever its model does",
+  summary: "Override what one device supports, regardless of its model",
   positionals: [
     { name: "UID", summary: "IMEI of a live device, of any organization" },
     { name: "KEY", summary: "code of the capability, like restart or hr" },
@@ -95,13 +96,20 @@ const maxUnknownDevices = 10_000;
 
 const unknown: Command = {
   path: ["device", "unknown"],
-  summary: "List ids that devices sent and nobody has registered",
+  summary: "List ids of devices that tried to connect but are not registered",
   positionals: [],
   options: [],
   examples: ["vigil device unknown", "vigil device unknown --json"],
   next: ["POST /api/v1/devices/ registers a device; it is accepted at its next connection."],
   run: async (context) => {
-    const devices = await withDatabase(context, (db) => listUnknownDevices(db, maxUnknownDevices));
+    const devices = await withCurrentDatabase(context, async (db) => {
+      const throttled = await listThrottledNetworks(db, context.clock.now());
+      const untilOf = new Map(throttled.map(({ network, throttled_until }) => [network, throttled_until]));
+      return (await listUnknownDevices(db, maxUnknownDevices)).map((device) => ({
+        ...device,
+        throttled_until: untilOf.get(networkOf(device.remote_addr)) ?? null,
+      }));
+    });
     const rows = devices.map((one) => [
       one.imei,
       one.protocol,
@@ -109,20 +117,21 @@ const unknown: Command = {
       String(one.count),
       one.first_seen_at.toISOString(),
       one.last_seen_at.toISOString(),
+      one.throttled_until?.toISOString() ?? "",
     ]);
-    const titles = ["imei", "protocol", "remote_addr", "count", "first_seen_at", "last_seen_at"];
-    context.print(devices, rows.length === 0 ? "No unknown device has knocked." : table(titles, rows));
+    const titles = ["imei", "protocol", "remote_addr", "count", "first_seen_at", "last_seen_at", "throttled_until"];
+    context.print(devices, rows.length === 0 ? "No unknown device has tried to connect." : table(titles, rows));
     return 0;
   },
 };
 
 const terminalId: Command = {
   path: ["device", "terminal-id"],
-  summary: "Show, give or take the id that a device sends instead of its IMEI",
+  summary: "Show, set or release the id that a device sends instead of its IMEI",
   positionals: [{ name: "UID", summary: "IMEI of a live device, of any organization" }],
   options: [
     { name: "set", value: "ID", summary: "the device logs in with this id from now on" },
-    { name: "release", summary: "the device logs in with its IMEI alone, and others may have the id" },
+    { name: "release", summary: "the device logs in with its IMEI only, and the id becomes free" },
   ],
   examples: [
     "vigil device terminal-id 490154203237518",

@@ -35,7 +35,7 @@ test("does not show the password of the mail server", () => {
 test("says who speaks texts, and that nobody does without the optional engine", () => {
   const check = (setting: string, isInstalled: boolean) =>
     checkSpeech(loadConfig({}, { VIGIL_TTS: setting }), isInstalled);
-  expect(check("espeak", true)).toEqual({ name: "speech", ok: true, detail: expect.stringContaining("comes along") });
+  expect(check("espeak", true)).toEqual({ name: "speech", ok: true, detail: expect.stringContaining("bundled") });
   // The service runs without it, as NOTICE promises.
   expect(check("espeak", false)).toEqual({
     name: "speech",

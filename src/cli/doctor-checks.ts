@@ -1,10 +1,12 @@
 import { createSocket } from "node:dgram";
 import { constants, existsSync } from "node:fs";
-import { access, statfs } from "node:fs/promises";
+import { access } from "node:fs/promises";
 import { createServer, isIPv6 } from "node:net";
 import { dirname, join } from "node:path";
 import type { Config } from "../config.ts";
 import { fingerprintOf } from "../lib/secret-box.ts";
+import { freeBytesOf } from "../roles/disk-floor.ts";
+import { maxClockDifferenceMs, maxDroppedPartitions } from "../roles/retention-guard.ts";
 import { readSecretKey, secretKeyFile } from "../roles/secret-key.ts";
 
 export interface Check {
@@ -42,9 +44,12 @@ export async function checkDataDir({ dataDir }: Config): Promise<Check> {
   }
 }
 
-export async function checkDiskSpace({ dataDir }: Config): Promise<Check> {
-  const { bavail, bsize } = await statfs(existingFolder(dataDir));
-  const freeBytes = bavail * bsize;
+export async function checkDiskSpace({ dataDir, databaseUrl, diskFloorMb }: Config): Promise<Check> {
+  const freeBytes = await freeBytesOf(existingFolder(dataDir));
+  if (databaseUrl === undefined && freeBytes < diskFloorMb * 1024 * 1024) {
+    const detail = `only ${gib(freeBytes)} free, below VIGIL_DISK_FLOOR_MB (${diskFloorMb}): only alarms are stored, make room`;
+    return { name: "disk_space", ok: false, detail };
+  }
   const ok = freeBytes >= minFreeBytes;
   const detail = ok ? `${gib(freeBytes)} free` : `only ${gib(freeBytes)} free: make room or choose another --data-dir`;
   return { name: "disk_space", ok, detail };
@@ -96,7 +101,7 @@ export async function checkPorts(config: Config): Promise<Check[]> {
       const error = await open(host, port);
       if (!error) return { name, ok: true, detail: `${host}:${port} is free` };
       if (error.code === "EADDRINUSE" && isRunning) {
-        return { name, ok: true, detail: `${host}:${port} is held by the running service` };
+        return { name, ok: true, detail: `${host}:${port} is used by the running service` };
       }
       return { name, ok: false, detail: `${host}:${port} cannot be opened (${error.code}): free it or set ${setting}` };
     }),
@@ -119,6 +124,22 @@ export function checkClock(config: Config, nowMs: number, databaseNowMs: number 
   const moved = config.clockOffsetSeconds;
   const drill = moved === 0 ? "" : `, moved by ${moved} s (VIGIL_CLOCK_OFFSET_SECONDS, for drills only)`;
   return { name, ok: true, detail: `${time}${drill}` };
+}
+
+/** `expired`: partitions by table whose retention has ended. */
+export function checkRetention(
+  { retentionDays }: Config,
+  expired: readonly (readonly string[])[],
+  databaseNow: Date,
+): Check {
+  const name = "retention";
+  if (Math.abs(Date.now() - databaseNow.getTime()) > maxClockDifferenceMs) {
+    return { name, ok: false, detail: "nothing is deleted by age: the clock differs from that of the database" };
+  }
+  const stuck = expired.filter((names) => names.length > maxDroppedPartitions).flat();
+  if (stuck.length === 0) return { name, ok: true, detail: `outbound events are kept for ${retentionDays} days` };
+  const detail = `${stuck.length} partitions have expired at once and are kept: check VIGIL_RETENTION_DAYS (${retentionDays}), then run "vigil db retention --apply"`;
+  return { name, ok: false, detail };
 }
 
 const isLoopback = (host: string): boolean => /^(localhost|127(\.\d+){3}|\[?::1\]?)$/.test(host);
@@ -147,7 +168,7 @@ export function checkSecretKey(config: Config): Check {
   const { path, isOwn } = secretKeyFile(config);
   const origin = isOwn ? "VIGIL_SECRET_KEY_FILE" : "data folder";
   if (!isOwn && !existsSync(path))
-    return { name: "secret key", ok: true, detail: "none yet: the first start makes it" };
+    return { name: "secret key", ok: true, detail: "none yet: the first start creates it" };
   try {
     return { name: "secret key", ok: true, detail: `${fingerprintOf(readSecretKey(path))} (${origin}: ${path})` };
   } catch (error) {
@@ -160,7 +181,7 @@ export function checkSpeech({ speech }: Pick<Config, "speech">, isInstalled: boo
   const name = "speech";
   if (speech.kind === "off") return { name, ok: true, detail: "VIGIL_TTS is off: texts are not spoken" };
   if (speech.kind !== "espeak") return { name, ok: true, detail: `texts are spoken by VIGIL_TTS (${speech.kind})` };
-  if (isInstalled) return { name, ok: true, detail: "texts are spoken by the engine that comes along" };
+  if (isInstalled) return { name, ok: true, detail: "texts are spoken by the bundled engine" };
   return {
     name,
     ok: true,

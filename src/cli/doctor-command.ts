@@ -1,5 +1,7 @@
 import { isEspeakInstalled } from "../audio/espeak.ts";
 import { migrationStatus } from "../db/migrate.ts";
+import { listExpired } from "../db/partitions.ts";
+import { tablesOf } from "../roles/partitioned-tables.ts";
 import { type Command, type CommandContext, CommandError } from "./command.ts";
 import { withBareDatabase } from "./command-database.ts";
 import {
@@ -11,6 +13,7 @@ import {
   checkMail,
   checkNode,
   checkPorts,
+  checkRetention,
   checkSecretKey,
   checkSpeech,
   hasEmbeddedDatabase,
@@ -36,8 +39,12 @@ async function checkDatabase(context: CommandContext): Promise<{ checks: Check[]
       const advice = isNewEnough ? "" : " is too old: use PostgreSQL 15 or newer";
       const migrations = await migrationStatus(db);
       const missing = migrations.filter(({ appliedAt }) => appliedAt === null).length;
+      const isCurrent = missing === 0;
       return {
         checks: [
+          ...(isCurrent
+            ? [checkRetention(config, await listExpired(db, tablesOf(config), Date.now()), server.now)]
+            : []),
           { name: "database", ok: isNewEnough, detail: `${kind} PostgreSQL ${server.version}${advice}` },
           {
             name: "migrations",

@@ -14,13 +14,13 @@ export function explainFailure(error: unknown): string {
     return oneLine(error.message);
   }
   if (fieldOf(error, "code") === "EADDRINUSE") {
-    return `port ${fieldOf(error, "port")} is in use: stop the program that has it or choose another (see "vigil start --help")`;
+    return `port ${fieldOf(error, "port")} is in use: stop the program that uses it or choose another (see "vigil start --help")`;
   }
   if (fieldOf(error, "code") === "EACCES" && fieldOf(error, "syscall") === "listen") {
     return `port ${fieldOf(error, "port")} may not be opened by this user: choose one above 1023`;
   }
   if (isUnavailable(error)) {
-    return `the database went away (${reasonOf(error)}): run "vigil doctor" and try again`;
+    return `the database connection was lost (${reasonOf(error)}): run "vigil doctor" and try again`;
   }
   return `${reasonOf(error)}: run "vigil doctor"; VIGIL_LOG_LEVEL=debug shows more`;
 }

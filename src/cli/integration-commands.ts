@@ -9,7 +9,7 @@ import {
 } from "../resources/organizations/integration-store.ts";
 import { openSecretBox } from "../roles/secret-key.ts";
 import { type Command, UsageError } from "./command.ts";
-import { withDatabase } from "./command-database.ts";
+import { withCurrentDatabase, withDatabase } from "./command-database.ts";
 import { onIntegration } from "./integration-lookup.ts";
 import { givenIntegrationSettings, integrationOptions } from "./integration-options.ts";
 import { getOrganization, operatorIn } from "./operator.ts";
@@ -84,7 +84,7 @@ const create: Command = {
     const next = `Get a token:\n  curl -u ${login} -d grant_type=client_credentials ${base}/o/token/`;
     context.print(
       document,
-      `Created integration ${name}. The secrets are shown only now.\n\n${credentials}\n\n${next}`,
+      `Created integration ${name}. The secrets are shown only once.\n\n${credentials}\n\n${next}`,
     );
     return 0;
   },
@@ -118,8 +118,8 @@ const set: Command = {
     );
     const fields = view(outcome.integration, organizationSlug);
     const secret = outcome.webhookSecret;
-    const shownOnce = secret === null ? "" : `\nwebhook_secret (shown only now)  ${secret}`;
-    context.print({ ...fields, webhook_secret: secret }, record(fields) + shownOnce);
+    const secretNotice = secret === null ? "" : `\nwebhook_secret (shown only once)  ${secret}`;
+    context.print({ ...fields, webhook_secret: secret }, record(fields) + secretNotice);
     return 0;
   },
 };
@@ -158,12 +158,12 @@ const list: Command = {
   next: ["vigil integration set ID --webhook-url URL"],
   run: async (context) => {
     const slug = context.args.value("org") ?? "";
-    const integrations = await withDatabase(context, async (db) => {
+    const integrations = await withCurrentDatabase(context, async (db) => {
       const organization = await getOrganization(db, slug);
       return (await listIntegrations(db, organization.id)).map((one) => view(one, organization.slug));
     });
     const rows = integrations.map((one) => [one.id, one.name, one.client_id, one.status, one.webhook_url ?? "-"]);
-    const empty = `No integrations yet. "vigil integration create --org ${slug} --name NAME" makes one.`;
+    const empty = `No integrations yet. "vigil integration create --org ${slug} --name NAME" creates one.`;
     const text = table(["id", "name", "client_id", "status", "webhook_url"], rows);
     context.print(integrations, rows.length === 0 ? empty : text);
     return 0;
@@ -173,9 +173,9 @@ const list: Command = {
 export const integrationCommands: readonly Command[] = [
   create,
   set,
-  statusCommand("disable", "disabled", "Disable an integration and end its tokens", ["vigil integration enable ID"]),
+  statusCommand("disable", "disabled", "Disable an integration and revoke its tokens", ["vigil integration enable ID"]),
   statusCommand("enable", "active", "Enable a disabled integration", [
-    "Ended tokens stay ended: the partner gets new ones.",
+    "Revoked tokens stay revoked: the partner must request new ones.",
   ]),
   statusCommand("delete", "deleted", "Delete an integration and end its tokens", ["vigil integration list --org SLUG"]),
   list,

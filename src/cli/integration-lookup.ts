@@ -15,7 +15,7 @@ export interface Target {
 }
 
 export const integrationMissing = (id: string): CommandError =>
-  new CommandError(`integration ${id} is not found: "vigil integration list --org SLUG" shows what there is`);
+  new CommandError(`there is no integration ${id}: "vigil integration list --org SLUG" lists them`);
 
 /** Runs the work on the integration named by the first argument, in its organization and in one transaction. */
 export async function onIntegration<T>(

@@ -12,7 +12,7 @@ export const operatorIn = (organizationId: string): Actor => ({
 });
 
 export const organizationMissing = (slug: string): CommandError =>
-  new CommandError(`there is no organization "${slug}": "vigil org list" shows them, "vigil org create" makes one`);
+  new CommandError(`there is no organization "${slug}": "vigil org list" shows them, "vigil org create" creates one`);
 
 export async function getOrganization(db: Db, slug: string): Promise<Organization> {
   const organization = await findOrganizationBySlug(db, slug.trim().toLowerCase());

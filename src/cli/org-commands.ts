@@ -5,6 +5,7 @@ import {
   organizationDefaults,
   organizationFeatures,
   parseLanguage,
+  parseNetworks,
   parseTimezone,
   slugFromName,
 } from "../resources/organizations/organization-settings.ts";
@@ -16,25 +17,38 @@ import {
   SlugTaken,
   updateOrganization,
 } from "../resources/organizations/organization-store.ts";
+import { parseRetention, type Retention, retainedTables } from "../resources/organizations/retention.ts";
 import { type Arguments, type Command, CommandError, type Option, UsageError } from "./command.ts";
-import { withDatabase } from "./command-database.ts";
+import { withCurrentDatabase, withDatabase } from "./command-database.ts";
 import { getOrganization, operatorIn, organizationMissing } from "./operator.ts";
 import { givenOnly, knownWords, nonEmptyText, positiveInteger } from "./option-values.ts";
 import { record, table } from "./output.ts";
 
-const features = organizationFeatures.join(" or ");
+const features = organizationFeatures.join(", ");
 
 const settingOptions: readonly Option[] = [
   { name: "timezone", value: "TZ", summary: "IANA time zone, like Europe/Rome", default: "UTC" },
   {
     name: "locale",
     value: "L",
-    summary: `language of devices and of mails; mails speak ${locales.join(", ")}`,
+    summary: `language of devices and of mails; mails are written in ${locales.join(", ")}`,
     default: "en",
   },
   { name: "feature", value: "F", repeatable: true, summary: `switch on a feature: ${features}` },
   { name: "per-minute", value: "N", summary: "calls of one integration per minute", default: "600" },
   { name: "per-hour", value: "N", summary: "calls of one integration per hour", default: "20000" },
+  {
+    name: "gateway-networks",
+    value: "LIST",
+    summary: "networks that devices may log in from, like 10.0.0.0/8,fd00::/8",
+    default: "all",
+  },
+  {
+    name: "share-domains",
+    value: "LIST",
+    summary: "mail domains that devices may be shared with, like care.example,home.example",
+    default: "all",
+  },
 ];
 
 const view = (organization: Organization) => ({
@@ -45,15 +59,20 @@ const view = (organization: Organization) => ({
   default_locale: organization.defaultLocale,
   features: organization.features,
   rate_limits: { per_minute: organization.perMinute, per_hour: organization.perHour },
+  retention: organization.retention ?? {},
+  gateway_networks: organization.gatewayNetworks,
+  share_domains: organization.shareDomains,
   created_at: organization.createdAt,
 });
+
+const shown = (organization: Organization): string => record(view(organization));
 
 function parseOrUsage<T>(args: Arguments, option: string, whenEmpty: T, parse: (text: string) => T | undefined) {
   const text = args.value(option)?.trim();
   if (text === undefined) return undefined;
   const value = text === "" ? whenEmpty : parse(text);
   if (value === undefined) {
-    throw new UsageError(`--${option}: "${text}" is not known, see "vigil org create --help"`);
+    throw new UsageError(`--${option}: "${text}" is not supported, see "vigil org create --help"`);
   }
   return value;
 }
@@ -66,6 +85,23 @@ function slugOption(args: Arguments): string | undefined {
   return slug;
 }
 
+function networksOption(args: Arguments): readonly string[] | undefined {
+  const text = args.value("gateway-networks");
+  if (text === undefined) return undefined;
+  const networks = parseNetworks(text);
+  if (networks) return networks;
+  throw new UsageError(`--gateway-networks must be networks like 10.0.0.0/8,fd00::/8, not "${text}"`);
+}
+
+function domainsOption(args: Arguments): readonly string[] | undefined {
+  const text = args.value("share-domains");
+  if (text === undefined) return undefined;
+  const domains = text.split(",").flatMap((part) => part.trim().toLowerCase() || []);
+  const isDomain = (domain: string): boolean => /^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z0-9-]{2,}$/.test(domain);
+  if (domains.every(isDomain)) return [...new Set(domains)];
+  throw new UsageError(`--share-domains must be mail domains like care.example,home.example, not "${text}"`);
+}
+
 function givenSettings(args: Arguments): Partial<OrganizationSettings> {
   return givenOnly<OrganizationSettings>({
     name: nonEmptyText(args, "name", 200),
@@ -73,8 +109,11 @@ function givenSettings(args: Arguments): Partial<OrganizationSettings> {
     timezone: parseOrUsage<string>(args, "timezone", organizationDefaults.timezone, parseTimezone),
     defaultLocale: parseOrUsage<string>(args, "locale", organizationDefaults.defaultLocale, parseLanguage),
     features: undefined,
+    retention: undefined,
     perMinute: positiveInteger(args, "per-minute", organizationDefaults.perMinute),
     perHour: positiveInteger(args, "per-hour", organizationDefaults.perHour),
+    gatewayNetworks: networksOption(args),
+    shareDomains: domainsOption(args),
   });
 }
 
@@ -95,6 +134,13 @@ function changedFeatures(args: Arguments, before: Organization["features"]) {
   return organizationFeatures.filter(
     (feature) => added.includes(feature) || (kept.includes(feature) && !removed.includes(feature)),
   );
+}
+
+function changedRetention(text: string | undefined, before: Retention): Retention {
+  if (text === undefined || text === "") return {};
+  const after = parseRetention(text, before);
+  if (typeof after === "string") throw new UsageError(`--retain: ${after}`);
+  return after;
 }
 
 function slugTakenError(error: unknown): unknown {
@@ -135,7 +181,7 @@ const create: Command = {
     ).catch((error: unknown) => {
       throw slugTakenError(error);
     });
-    context.print(view(organization), `Created organization ${slug}.\n\n${record(view(organization))}`);
+    context.print(view(organization), `Created organization ${slug}.\n\n${shown(organization)}`);
     return 0;
   },
 };
@@ -149,10 +195,17 @@ const set: Command = {
     { name: "slug", value: "S", summary: "new slug" },
     ...settingOptions.map(({ default: _, ...option }) => option),
     { name: "no-feature", value: "F", repeatable: true, summary: `switch off a feature: ${features}` },
+    {
+      name: "retain",
+      value: "LIST",
+      summary: `days that history is kept, or keep: ${retainedTables.join(", ")}; an empty list keeps everything`,
+    },
   ],
   examples: [
     "vigil org set care-co --feature geofence_scoping --no-feature managed_onboarding",
     "vigil org set care-co --timezone Europe/Berlin --locale de",
+    "vigil org set care-co --retain locations=365d,telemetry=365d,events=keep",
+    "vigil org set care-co --gateway-networks 10.64.0.0/12 --feature pin_sim",
     'vigil org set care-co --per-minute ""     (an empty value returns to the default)',
   ],
   next: ["vigil org list"],
@@ -160,20 +213,27 @@ const set: Command = {
     const { args, clock } = context;
     const given = givenSettings(args);
     const namesFeatures = args.has("feature") || args.has("no-feature");
+    const retain = args.value("retain")?.trim();
+    changedRetention(retain, {});
     if (namesFeatures) changedFeatures(args, []);
-    else if (Object.keys(given).length === 0) throw new UsageError("nothing to change: give at least one option");
+    else if (Object.keys(given).length === 0 && retain === undefined)
+      throw new UsageError("nothing to change: give at least one option");
     const slug = args.positionals[0] ?? "";
     const organization = await withDatabase(context, (db) =>
       db.transaction(async (tx) => {
         const before = await getOrganization(tx, slug);
-        const changed = namesFeatures ? { ...given, features: changedFeatures(args, before.features) } : given;
+        const changed = {
+          ...given,
+          ...(namesFeatures ? { features: changedFeatures(args, before.features) } : {}),
+          ...(retain === undefined ? {} : { retention: changedRetention(retain, before.retention ?? {}) }),
+        };
         return updateOrganization(tx, before.id, changed, operatorIn(before.id), clock.now());
       }),
     ).catch((error: unknown) => {
       throw slugTakenError(error);
     });
     if (!organization) throw organizationMissing(slug);
-    context.print(view(organization), record(view(organization)));
+    context.print(view(organization), shown(organization));
     return 0;
   },
 };
@@ -186,7 +246,7 @@ const list: Command = {
   examples: ["vigil org list", "vigil org list --json"],
   next: ["vigil integration list --org SLUG"],
   run: async (context) => {
-    const organizations = (await withDatabase(context, listOrganizations)).map(view);
+    const organizations = (await withCurrentDatabase(context, listOrganizations)).map(view);
     const rows = organizations.map((one) => [
       one.slug,
       one.name,
@@ -195,7 +255,7 @@ const list: Command = {
       one.features.join(",") || "-",
       `${one.rate_limits.per_minute}/min ${one.rate_limits.per_hour}/h`,
     ]);
-    const empty = 'No organizations yet. "vigil org create --name NAME" makes one.';
+    const empty = 'No organizations yet. "vigil org create --name NAME" creates one.';
     const text = table(["slug", "name", "timezone", "locale", "features", "limits"], rows);
     context.print(organizations, rows.length === 0 ? empty : text);
     return 0;

@@ -99,7 +99,7 @@ test.each([
   [["orgs", "list"], 'unknown command "orgs" (did you mean org?)'],
   [["org", "crate"], 'unknown command "org crate" (did you mean create?)'],
   [["frobnicate"], 'unknown command "frobnicate"'],
-  [["org"], '"org" needs one more word: create, set'],
+  [["org"], '"org" needs a subcommand: create, set'],
   [["--json"], "a command is missing: start, org"],
   [["--verison"], "unknown option --verison (did you mean --version?)"],
   [["org", "create", "--nmae", "x"], "unknown option --nmae (did you mean --name?)"],

@@ -1,6 +1,6 @@
 import { CommanderError, type Command as Program } from "commander";
 import { type Arguments, type Command, commonOptions, type Option, UsageError } from "./command.ts";
-import { type Found, makeProgram, type Node, shown } from "./program.ts";
+import { type Found, makeProgram, type Node, optionSyntax } from "./program.ts";
 import { suggestion } from "./suggest.ts";
 
 /** What the command line asks for. Unknown commands and help for a group of commands carry the words they are about. */
@@ -53,7 +53,7 @@ const unknownCommand = (node: Node, word: string): string =>
 function incomplete(node: Node, option: string | undefined): string {
   const { path } = node;
   if (path.length === 0 && option !== undefined) return `unknown option ${option}${suggestion(option, ["--version"])}`;
-  return `${path.length === 0 ? "a command is missing" : `"${path.join(" ")}" needs one more word`}: ${wordsOf(node).join(", ")}`;
+  return `${path.length === 0 ? "a command is missing" : `"${path.join(" ")}" needs a subcommand`}: ${wordsOf(node).join(", ")}`;
 }
 
 function parseArguments(command: Command, argv: readonly string[], commands: readonly Command[]): Arguments {
@@ -73,7 +73,7 @@ function parseArguments(command: Command, argv: readonly string[], commands: rea
     const option = known.get(name) as Option;
     // The value of an option that was forgotten: the next option stands in its place.
     const isNextOption = (value: string) => value.startsWith("--") && !argv.includes(`--${name}=${value}`);
-    if (values.some(isNextOption)) fail(`--${name} needs a value: ${shown(option)}`);
+    if (values.some(isNextOption)) fail(`--${name} needs a value: ${optionSyntax(option)}`);
     if (values.length > 1 && !option.repeatable) fail(`--${name} is given twice`);
   }
   if (!command.rest && positionals.length > command.positionals.length) {
@@ -99,7 +99,7 @@ function explain({ code, message }: CommanderError, command: Command, known: Rea
       return `unknown option ${flag}${suggestion(flag, flags)}`;
     }
     case "commander.optionMissingArgument":
-      return `${flag} needs a value: ${option ? shown(option) : flag}`;
+      return `${flag} needs a value: ${option ? optionSyntax(option) : flag}`;
     case "commander.missingArgument":
       return `${quoted} is missing (${command.positionals.find(({ name }) => name === quoted)?.summary})`;
     default:

@@ -11,7 +11,8 @@ export interface Node {
 /** What was typed for each option, in order. A switch has the value "". */
 export type Found = Map<string, string[]>;
 
-export const shown = ({ name, value }: Option): string => (value === undefined ? `--${name}` : `--${name} ${value}`);
+export const optionSyntax = ({ name, value }: Option): string =>
+  value === undefined ? `--${name}` : `--${name} ${value}`;
 
 const remarksOf = (option: Option): string[] => [
   ...(option.required ? ["required"] : []),
@@ -41,7 +42,7 @@ function describeCommand(program: Program, command: Command, found: Found): void
 /** What follows the words of a command in its usage line. */
 export function usageOf(command: Command): string {
   const options = command.options.map((option) => {
-    const text = option.required ? shown(option) : `[${shown(option)}]`;
+    const text = option.required ? optionSyntax(option) : `[${optionSyntax(option)}]`;
     return option.repeatable ? `${text}...` : text;
   });
   const names = command.positionals.map(({ name }) => name);

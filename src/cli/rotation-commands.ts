@@ -6,7 +6,7 @@ import { record } from "./output.ts";
 
 const idArgument = { name: "ID", summary: "id of the integration (UUID)" };
 const exampleId = "8d3f0a52-6a1e-4c0e-9f0b-0f6f2c9a7b31";
-const shownOnce = "The new secret is shown only now.";
+const secretNotice = "The new secret is shown only once.";
 
 const rotateSecret: Command = {
   path: ["integration", "rotate-secret"],
@@ -26,7 +26,7 @@ const rotateSecret: Command = {
       client_secret: secret,
       previous_valid_until: previousValidUntil,
     };
-    context.print(document, `${shownOnce}\n\n${record(document)}`);
+    context.print(document, `${secretNotice}\n\n${record(document)}`);
     return 0;
   },
 };
@@ -48,7 +48,7 @@ const rotateWebhook: Command = {
     );
     const { integration, secret, previousValidUntil } = outcome;
     const document = { id: integration.id, webhook_secret: secret, previous_valid_until: previousValidUntil };
-    context.print(document, `${shownOnce}\n\n${record(document)}`);
+    context.print(document, `${secretNotice}\n\n${record(document)}`);
     return 0;
   },
 };

@@ -1,5 +1,13 @@
 import { connect } from "node:net";
-import { defaultProtocol, type FleetProtocol, fleetProtocols, makeFleet, maxFleetSize } from "../simulator/fleet.ts";
+import type { FleetTransport } from "../simulator/device-protocol.ts";
+import {
+  defaultProtocol,
+  type FleetProtocol,
+  fleetProtocols,
+  fleetProtocolsOver,
+  makeFleet,
+  maxFleetSize,
+} from "../simulator/fleet.ts";
 import { makeProgressLine, type Summary, summarize } from "../simulator/progress.ts";
 import { type Simulation, startSimulation } from "../simulator/simulation.ts";
 import { type Arguments, type Command, type CommandContext, CommandError, UsageError } from "./command.ts";
@@ -13,6 +21,7 @@ import { record } from "./output.ts";
 interface Settings {
   devices: number;
   protocol: FleetProtocol;
+  transport: FleetTransport;
   intervalMs: number;
   host: string;
   port: number;
@@ -40,15 +49,21 @@ function wholeNumber(args: Arguments, option: string, low: number, high: number,
 /** A gateway that listens on all addresses is reached on this machine. */
 const reachable = (host: string): string => (host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host);
 
+const transports: readonly FleetTransport[] = ["tcp", "udp"];
+
 function readSettings({ args, config }: CommandContext): Settings {
-  const [protocol = defaultProtocol] = knownWords(
-    "protocol",
-    [args.value("protocol") ?? defaultProtocol],
-    fleetProtocols,
-  );
+  const [transport = "tcp"] = knownWords("transport", [args.value("transport") ?? "tcp"], transports);
+  const spoken = fleetProtocolsOver(transport);
+  const [firstSpoken = defaultProtocol] = spoken;
+  const fallback = spoken.includes(defaultProtocol) ? defaultProtocol : firstSpoken;
+  const [protocol = fallback] = knownWords("protocol", [args.value("protocol") ?? fallback], fleetProtocols);
+  if (!spoken.includes(protocol)) {
+    throw new UsageError(`--protocol ${protocol} is not spoken over ${transport}; one of ${spoken.join(", ")} is`);
+  }
   return {
     devices: wholeNumber(args, "devices", 1, maxFleetSize, 1),
     protocol,
+    transport,
     intervalMs: number(args, "interval", 1, 86_400, 60) * 1000,
     host: args.value("host") || reachable(config.gatewayHost),
     port: wholeNumber(args, "port", 1, 65_535, config.gatewayPort),
@@ -121,34 +136,42 @@ function advice(summary: Summary, isRegistered: boolean): string | undefined {
 
 const simulate: Command = {
   path: ["simulate"],
-  summary: "Let virtual watches live and report over real connections",
+  summary: "Run virtual devices that report over real connections",
   positionals: [],
   options: [
     { name: "devices", value: "N", required: true, summary: `how many, up to ${maxFleetSize}` },
     { name: "protocol", value: "P", summary: `one of ${fleetProtocols.join(", ")}`, default: defaultProtocol },
+    { name: "transport", value: "T", summary: `one of ${transports.join(", ")}`, default: "tcp" },
     { name: "interval", value: "S", summary: "seconds between location reports", default: "60" },
     { name: "org", value: "SLUG", summary: "register the devices in this organization first" },
     { name: "host", value: "H", summary: "address of the gateway", default: "127.0.0.1" },
     { name: "port", value: "P", summary: "port of the gateway (VIGIL_GATEWAY_PORT)", default: "7700" },
-    { name: "seed", value: "N", summary: "the same seed gives the same devices and lives", default: "1" },
-    { name: "duration", value: "S", summary: "seconds until the end; without it until Ctrl-C" },
+    { name: "seed", value: "N", summary: "the same seed gives the same devices and the same days", default: "1" },
+    { name: "duration", value: "S", summary: "seconds to run; without it until Ctrl-C" },
     {
       name: "speed",
       value: "X",
-      summary: "let the days of people pass faster; reports keep their interval",
+      summary: "run the simulated days faster; reports keep their interval",
       default: "1",
     },
   ],
   examples: [
     "vigil simulate --devices 10 --org care-co",
     "vigil simulate --devices 1000 --org care-co --protocol mixed --interval 30 --duration 600 --json",
+    "vigil simulate --devices 10 --org care-co --transport udp --protocol mixed",
     "vigil simulate --devices 5 --org care-co --speed 60 --interval 10     (a day in 24 minutes)",
   ],
   next: ["GET /api/v1/devices/ shows the devices, GET /api/v1/devices/UID/locations/ where they have been."],
   run: async (context) => {
     const { args, clock } = context;
     const settings = readSettings(context);
-    const planned = makeFleet(settings.seed, settings.devices, settings.protocol, romeAt(clock.now()));
+    const planned = makeFleet(
+      settings.seed,
+      settings.devices,
+      settings.protocol,
+      romeAt(clock.now()),
+      settings.transport,
+    );
     await checkGateway(settings);
     const org = args.value("org");
     const fleet = org
@@ -160,10 +183,10 @@ const simulate: Command = {
       : planned;
 
     const startMs = clock.nowMs();
-    const { host, port, intervalMs, speed } = settings;
+    const { host, port, transport, intervalMs, speed } = settings;
     // The gateway takes 12,000 new connections a minute from one address.
     const connectsPerSecond = fleet.length > 10_000 ? 180 : 1000;
-    const simulation = startSimulation({ fleet, host, port, clock, intervalMs, speed, connectsPerSecond });
+    const simulation = startSimulation({ fleet, host, port, transport, clock, intervalMs, speed, connectsPerSecond });
     const stopProgress = showProgress(context, simulation);
     await untilEnd(settings.durationMs);
     stopProgress();

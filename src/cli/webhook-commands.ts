@@ -6,13 +6,13 @@ import { type PushSettings, readSettings } from "../outbound/lane-store.ts";
 import { sampleEvent } from "../outbound/sample-event.ts";
 import { makeWebhookClient } from "../outbound/webhook-client.ts";
 import { webhookHeaders } from "../outbound/webhook-signature.ts";
-import { isShown } from "../outbox/shown-gate.ts";
+import { isVisible } from "../outbox/visible-gate.ts";
 import { allWebhookEventTypes, type WebhookEventType } from "../outbox/webhook-event-types.ts";
 import { findIntegrationForOperator, type Integration } from "../resources/organizations/integration-store.ts";
 import { openSecretBox } from "../roles/secret-key.ts";
 import { webhookOptions } from "../roles/webhook-options.ts";
 import { type Arguments, type Command, CommandError, type Option, UsageError } from "./command.ts";
-import { withDatabase } from "./command-database.ts";
+import { withCurrentDatabase, withDatabase } from "./command-database.ts";
 import { integrationMissing } from "./integration-lookup.ts";
 import { knownWords } from "./option-values.ts";
 import { type PageTable, printPages, record } from "./output.ts";
@@ -43,11 +43,11 @@ async function getIntegration(db: Db, id: string): Promise<Integration> {
 
 function requireWebhook({ id, status, webhookUrl }: Integration): string {
   if (status !== "active") {
-    throw new CommandError(`integration ${id} is disabled: "vigil integration enable ${id}" comes first`);
+    throw new CommandError(`integration ${id} is disabled: run "vigil integration enable ${id}" first`);
   }
   if (webhookUrl === null) {
     throw new CommandError(
-      `integration ${id} has no webhook: "vigil integration set ${id} --webhook-url URL" sets one`,
+      `integration ${id} has no webhook: set one with "vigil integration set ${id} --webhook-url URL"`,
     );
   }
   return webhookUrl;
@@ -55,7 +55,7 @@ function requireWebhook({ id, status, webhookUrl }: Integration): string {
 
 const noDeadLetter = (integrationId: string, id: string): CommandError =>
   new CommandError(
-    `there is no dead letter ${id}: "vigil webhooks deadletter list --integration ${integrationId}" shows what there is`,
+    `there is no dead letter ${id}: "vigil webhooks deadletter list --integration ${integrationId}" lists them`,
   );
 
 const typeColumnWidth = Math.max(...allWebhookEventTypes.map((type) => type.length));
@@ -87,7 +87,7 @@ const list: Command = {
   run: async (context) => {
     const integrationId = uuidOption(context.args, "integration");
     const id = eventId(context.args);
-    await withDatabase(context, async (db) => {
+    await withCurrentDatabase(context, async (db) => {
       const { organizationId } = await getIntegration(db, integrationId);
       await printPages(context, readDeadLetters(db, organizationId, integrationId, id), deadLetterTable);
     });
@@ -128,7 +128,7 @@ const redrive: Command = {
 /** The device filter does not apply to a sample. */
 function requireSubscription(type: WebhookEventType, integration: Integration): void {
   if (type === "webhook.test") return;
-  const isSubscribed = isShown(
+  const isSubscribed = isVisible(
     { type, deviceUid: "" },
     { ...integration, webhookDeviceFilter: [] },
     integration.scopes,
@@ -150,7 +150,12 @@ const test: Command = {
   positionals: [],
   options: [
     integrationOption,
-    { name: "type", value: "T", summary: "event type; must be one that the integration gets", default: "webhook.test" },
+    {
+      name: "type",
+      value: "T",
+      summary: "event type; must be one that the integration receives",
+      default: "webhook.test",
+    },
   ],
   examples: [
     `vigil webhooks test --integration ${exampleId}`,

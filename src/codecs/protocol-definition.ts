@@ -71,8 +71,12 @@ export interface FrameContent {
   messages: TrackerMessage[];
   /** Written only after the messages are committed: a device that sees the answer deletes its copy. */
   replies: Buffer[];
+  /** Written instead of the replies when the recording that the frame is a part of is refused, where the protocol can say so. */
+  refusals?: Buffer[];
   /** The frame names its device beside what it says: it is read again once the login is accepted. */
   isReadAgain?: boolean;
+  /** The device asked for the connection to be closed after the answer. */
+  isLast?: boolean;
   /**
    * The reports of the frame, where it may hold several or where devices send the same report in different frames. Each is
    * stored, and recognized when it is sent again, by itself. `messages` holds those of all reports.

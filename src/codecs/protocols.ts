@@ -1,8 +1,10 @@
-import { announcedProtocols } from "./announced-protocols.ts";
+import { gl200 } from "./gl200/protocol.ts";
 import { gt06 } from "./gt06/protocol.ts";
 import { h02 } from "./h02/protocol.ts";
 import { iw } from "./iw/protocol.ts";
 import { jt808 } from "./jt808/protocol.ts";
+import { minifinder2 } from "./minifinder2/protocol.ts";
+import { osmand } from "./osmand/protocol.ts";
 import type { ProtocolDefinition, ProtocolRules } from "./protocol-definition.ts";
 import { teltonika } from "./teltonika/protocol.ts";
 import { watch } from "./watch/protocol.ts";
@@ -12,6 +14,9 @@ export const protocols = [
   // First bytes are offered to them in this order.
   iw,
   watch,
+  gl200,
+  minifinder2,
+  osmand,
   gt06,
   h02,
   jt808,
@@ -19,23 +24,22 @@ export const protocols = [
 ] as const satisfies readonly ProtocolDefinition[];
 
 type Spoken = (typeof protocols)[number];
-type Announced = Exclude<(typeof announcedProtocols)[number], { slug: SpokenSlug }>;
 
 /** Protocols that the gateway speaks. */
 export type SpokenSlug = Spoken["slug"];
 /** Protocols that devices can be registered with. */
-export type ProtocolSlug = SpokenSlug | Announced["slug"];
+export type ProtocolSlug = SpokenSlug;
 /** The schema of a protocol's traits. */
-export type TraitsSchemaOf<Slug extends ProtocolSlug> = Extract<Spoken | Announced, { slug: Slug }>["traits"];
+export type TraitsSchemaOf<Slug extends ProtocolSlug> = Extract<Spoken, { slug: Slug }>["traits"];
 
 const rulesBySlug: ReadonlyMap<string, ProtocolRules> = new Map(
-  [...announcedProtocols, ...protocols].map((rules): [string, ProtocolRules] => [rules.slug, rules]),
+  protocols.map((rules): [string, ProtocolRules] => [rules.slug, rules]),
 );
 
 export const protocolRules: readonly ProtocolRules[] = [...rulesBySlug.values()];
 export const protocolSlugs = [...rulesBySlug.keys()] as ProtocolSlug[];
 
-/** Throws for a slug that nobody has announced. */
+/** Throws for a slug that is not in the list. */
 export function rulesOf(slug: string): ProtocolRules {
   const rules = rulesBySlug.get(slug);
   if (rules === undefined) throw new Error(`There is no protocol "${slug}".`);

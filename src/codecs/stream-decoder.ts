@@ -7,16 +7,22 @@ export interface Decoded {
   problems: DecodeProblem[];
   /** What was skipped after the last frame; all that was skipped when there is none. */
   trailing: { malformed: number; bytes: number };
+  /** It stopped at the largest number of frames: what is pending has not been looked at. */
+  hasMore: boolean;
 }
 
 export interface DecodedFrame {
   messages: TrackerMessage[];
   /** Written only after the messages are committed: a device that sees the answer deletes its copy. */
   replies: Buffer[];
+  /** Written instead when the recording that the frame is a part of is refused; without them the replies are. */
+  refusals?: Buffer[];
   /** The frame as it came; identifies a resent packet, and is kept when the frame cannot be stored. */
   raw: Buffer;
   /** As in FrameContent. */
   reports?: readonly FrameReport[];
+  /** The connection is closed after the answer. */
+  isLast?: boolean;
 }
 
 /** A malformed frame, or bytes between frames that belong to none. */
@@ -75,17 +81,20 @@ export class StreamDecoder {
     this.#end += chunk.length;
   }
 
-  /** Reads what is pending, up to a login: what follows depends on the device that logs in. Throws only for a defect. */
-  decode(session: Session): Decoded {
-    const decoded: Decoded = { frames: [], problems: [], trailing: { malformed: 0, bytes: 0 } };
+  /**
+   * Reads what is pending, up to a login, because what follows depends on the device that logs in, or up to so many frames.
+   * Throws only for a defect.
+   */
+  decode(session: Session, maxFrames = Number.POSITIVE_INFINITY): Decoded {
+    const decoded: Decoded = { frames: [], problems: [], trailing: { malformed: 0, bytes: 0 }, hasMore: false };
     const bytes = this.pending;
     let at = 0;
-    let goodUntil = 0;
+    let decodedEnd = 0;
     let [scannedTo, carried] = [this.#scanned, this.#carried];
     for (;;) {
       const piece = this.#protocol.nextPiece(bytes, at, scannedTo, session, carried);
       if (piece.kind === "incomplete") {
-        decoded.trailing.bytes = piece.start - goodUntil;
+        decoded.trailing.bytes = piece.start - decodedEnd;
         this.#keepFrom(piece.start, piece.scannedTo, piece.carried);
         return decoded;
       }
@@ -101,12 +110,24 @@ export class StreamDecoder {
           decoded.trailing.malformed++;
           if (content.resumeAt !== undefined) at = Math.max(before + 1, start + content.resumeAt);
         } else {
-          const { messages, replies, reports } = content;
-          decoded.frames.push(reports ? { messages, replies, raw, reports } : { messages, replies, raw });
+          const { messages, replies, refusals, reports, isLast } = content;
+          decoded.frames.push({
+            messages,
+            replies,
+            raw,
+            ...(refusals ? { refusals } : {}),
+            ...(reports ? { reports } : {}),
+            ...(isLast ? { isLast } : {}),
+          });
           decoded.trailing.malformed = 0;
-          goodUntil = end;
+          decodedEnd = end;
           if (content.messages.at(-1)?.kind === "login") {
             this.#keepFrom(content.isReadAgain && !session.device ? start : end);
+            return decoded;
+          }
+          if (decoded.frames.length >= maxFrames) {
+            this.#keepFrom(end);
+            decoded.hasMore = this.pendingBytes > 0;
             return decoded;
           }
         }

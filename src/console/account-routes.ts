@@ -35,7 +35,7 @@ export function accountRoutes(baseUrl: () => string): Route[] {
       method: "GET",
       path: "/console/api/me/",
       operationId: "console_me",
-      summary: "The person who calls",
+      summary: "The signed-in person",
       people: "VIEWER",
       responses: { 200: Type.Any() },
       async handle({ principal, db }) {
@@ -128,7 +128,7 @@ export function accountRoutes(baseUrl: () => string): Route[] {
       method: "DELETE",
       path: "/console/api/sessions/:id/",
       operationId: "console_sessions_end",
-      summary: "End one of the own sessions",
+      summary: "End one of your own sessions",
       params: { id: "uuid" },
       people: "VIEWER",
       responses: { 204: null },

@@ -25,7 +25,7 @@ const ActivateRequest = Type.Object({
   password: Type.String({ minLength: minPasswordLength, maxLength: maxPasswordLength }),
 });
 
-const linkNotValid = () => notFound("The link is not valid or has been used already.");
+const linkNotValid = () => notFound("The link is not valid or has already been used.");
 
 /** Where the mail of a portal activation leads: a page to set the first password, and the call it makes. */
 export function registerActivation(

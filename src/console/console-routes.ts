@@ -6,11 +6,14 @@ import { registerActivation } from "./activate-routes.ts";
 import { type CredentialOptions, credentialRoutes } from "./credential-routes.ts";
 import { registerPasswordReset } from "./reset-routes.ts";
 import { registerSignIn, type SignInOptions } from "./sign-in-routes.ts";
+import type { LiveHub } from "./stream/live-hub.ts";
+import { streamRoutes } from "./stream/stream-routes.ts";
 
 /** Calls of people who are signed in. They stand in the table of routes like the partner surface, with the same gates. */
-export const consoleRoutes = (options: CredentialOptions & { baseUrl: () => string }): Route[] => [
+export const consoleRoutes = (options: CredentialOptions & { baseUrl: () => string; hub: LiveHub }): Route[] => [
   ...accountRoutes(options.baseUrl),
   ...credentialRoutes(options),
+  ...streamRoutes(options.hub),
 ];
 
 /** What people need before they have a session: signing in, and the pages behind links in mails. */

@@ -47,7 +47,7 @@ export function credentialRoutes({ db: database, passwords, secrets }: Credentia
       method: "POST",
       path: "/console/api/password/",
       operationId: "console_password_change",
-      summary: "Change the own password",
+      summary: "Change your own password",
       people: "VIEWER",
       body: Type.Object({ current_password: Password, new_password: Password }),
       responses: { 204: null },
@@ -69,7 +69,7 @@ export function credentialRoutes({ db: database, passwords, secrets }: Credentia
       method: "GET",
       path: "/console/api/second-factor/",
       operationId: "console_second_factor",
-      summary: "Whether a second factor is asked for",
+      summary: "Whether a second factor is required",
       people: "VIEWER",
       responses: { 200: Type.Any() },
       handle: async ({ principal, db }) => ok(await findFactorState(db, personOf(principal).id)),
@@ -79,7 +79,7 @@ export function credentialRoutes({ db: database, passwords, secrets }: Credentia
       method: "POST",
       path: "/console/api/second-factor/",
       operationId: "console_second_factor_begin",
-      summary: "Begin to set up a second factor",
+      summary: "Start setting up a second factor",
       people: "VIEWER",
       body: Type.Object({ password: Password }),
       responses: { 200: Type.Any() },
@@ -87,7 +87,7 @@ export function credentialRoutes({ db: database, passwords, secrets }: Credentia
         const { id, person } = personOf(principal);
         await checkOwnPassword(database, id, "password", body.password, now);
         const begun = await beginSecondFactor({ db: database, secrets }, { id, email: person.email }, now);
-        if (!begun) throw validationError({ non_field_errors: ["A second factor is in use already."] });
+        if (!begun) throw validationError({ non_field_errors: ["A second factor is already set up."] });
         return ok(begun);
       },
     }),
@@ -121,7 +121,7 @@ export function credentialRoutes({ db: database, passwords, secrets }: Credentia
       method: "POST",
       path: "/console/api/second-factor/disable/",
       operationId: "console_second_factor_disable",
-      summary: "Stop asking for a second factor",
+      summary: "Remove the second factor",
       people: "VIEWER",
       body: Type.Object({ password: Password, otp: Type.String({ minLength: 1, maxLength: 40 }) }),
       responses: { 204: null },

@@ -2,7 +2,7 @@ import { type Locale, locales, parseLocale } from "../resources/organizations/or
 
 /** The first language of an Accept-Language header, by weight, that the console speaks; English without one. */
 export function preferredLocale(header: string | undefined): Locale {
-  const wishes = (header ?? "")
+  const preferences = (header ?? "")
     .slice(0, 500)
     .split(",")
     .map((part) => {
@@ -12,5 +12,5 @@ export function preferredLocale(header: string | undefined): Locale {
     })
     .filter(({ weight }) => weight > 0)
     .sort((a, b) => b.weight - a.weight);
-  return wishes.find(({ locale }) => locale !== undefined)?.locale ?? locales[0];
+  return preferences.find(({ locale }) => locale !== undefined)?.locale ?? locales[0];
 }

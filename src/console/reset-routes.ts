@@ -36,7 +36,7 @@ const ResetRequest = Type.Object({
 const perEmail = { kind: "forgot_email", failures: 1, windowSeconds: 60 } as const;
 const perNetwork = { kind: "forgot_network", failures: 10, windowSeconds: 3600 } as const;
 
-const linkNotValid = () => validationError({ token: ["The link has been used or has expired."] });
+const linkNotValid = () => validationError({ token: ["The link has already been used or has expired."] });
 
 /** For people who forgot their password: a mail with a link, and the page behind it. Nobody learns here who has an account. */
 export function registerPasswordReset(app: FastifyInstance, options: PasswordResetOptions): void {

@@ -38,6 +38,9 @@ export function isUnavailable(error: unknown): boolean {
   );
 }
 
+/** The statement took longer than one may, and was ended by the database. */
+export const isTimedOut = (error: unknown): boolean => codeOf(error) === "57014";
+
 /** Serialization failure or deadlock: the whole transaction may be run again. */
 export const isRetryable = (error: unknown): boolean => ["40001", "40P01"].includes(codeOf(error) ?? "");
 

@@ -58,7 +58,7 @@ export class JobLane<Row extends ClaimedRow> {
     this.#claiming ??= this.#claimAll()
       .catch((error: unknown) => {
         const { name, log } = this.#options;
-        log.warn({ lane: name, error: failureCode(error) }, "no jobs could be claimed, will be tried again");
+        log.warn({ lane: name, error: failureCode(error) }, "no jobs could be claimed; retrying");
       })
       .finally(() => {
         this.#claiming = undefined;
@@ -94,7 +94,7 @@ export class JobLane<Row extends ClaimedRow> {
     const work = run(row, this.#closing.signal)
       .catch((error: unknown) => {
         const facts = { lane: name, attempt: row.attempts, error: failureCode(error) };
-        log.warn(facts, "the result of a job could not be stored, it is due again after its lease");
+        log.warn(facts, "the result of a job could not be stored; the job is due again after its lease");
       })
       .finally(() => {
         this.#inFlight.delete(work);

@@ -86,7 +86,7 @@ export class Listener {
   #reconnect(pauseMs: number): void {
     this.#timer = setTimeout(() => {
       this.#connect().catch((error: Error) => {
-        this.#log.warn({ err: error.message }, "the notification connection is down, trying again");
+        this.#log.warn({ err: error.message }, "the notification connection is down; retrying");
         if (!this.#closed) this.#reconnect(Math.min(pauseMs * 2, 5000));
       });
     }, pauseMs);

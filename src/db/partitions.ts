@@ -1,11 +1,11 @@
 import { uuidV7Floor } from "../lib/ids.ts";
-import type { Database, Tx } from "./database.ts";
+import type { Database, Db, Tx } from "./database.ts";
 import { rawSql, sql } from "./sql.ts";
 
 /**
  * Time partitions, made ahead and dropped by retention. A table is partitioned by a timestamp, by a date, or by its UUIDv7 id,
  * whose first bits are a time: then the key needs no further column. Rows outside every partition would be refused, so there is
- * always a partition for what may arrive: `spansBehind` for late data, `spansAhead` for a worker that is away for a while.
+ * always a partition for what may arrive: `pastSpans` for late data, `futureSpans` for a worker that is away for a while.
  */
 export interface PartitionedTable {
   table: string;
@@ -16,8 +16,8 @@ export interface PartitionedTable {
    * partitions cannot overlap.
    */
   formerSpanDays?: number;
-  spansBehind: number;
-  spansAhead: number;
+  pastSpans: number;
+  futureSpans: number;
   /** Partitions whose end is older than this are dropped; undefined keeps everything. */
   retentionDays?: number;
   /**
@@ -40,7 +40,7 @@ const partitionLock = 7_130_002;
 export function spansAround(table: PartitionedTable, nowMs: number): Span[] {
   const current = Math.floor(nowMs / (table.spanDays * dayMs));
   const spans: Span[] = [];
-  for (let index = current - table.spansBehind; index <= current + table.spansAhead; index++) {
+  for (let index = current - table.pastSpans; index <= current + table.futureSpans; index++) {
     spans.push(spanOf(table, index, table.spanDays));
   }
   return spans;
@@ -73,7 +73,7 @@ function boundOf(table: PartitionedTable, timeMs: number): string {
   return `'${table.by === "date" ? time.slice(0, 10) : time}'`;
 }
 
-async function existing(tx: Tx, table: string): Promise<Set<string>> {
+async function existing(tx: Db, table: string): Promise<Set<string>> {
   const rows = await tx.many<{ name: string }>`
     select c.relname as name from pg_inherits i
     join pg_class c on c.oid = i.inhrelid
@@ -84,24 +84,40 @@ async function existing(tx: Tx, table: string): Promise<Set<string>> {
 export interface PartitionChanges {
   created: string[];
   dropped: string[];
+  /** Those that have expired and were not dropped. */
+  kept: string[];
 }
+
+/** What may be dropped at once. */
+export interface DropLimits {
+  isClockRight: boolean;
+  maxPerTable: number;
+}
+
+const noLimits: DropLimits = { isClockRight: true, maxPerTable: Number.POSITIVE_INFINITY };
 
 /** Brings the partitions of all tables to what they should be now. Any number of workers may call it. */
 export function maintainPartitions(
   db: Database,
   tables: readonly PartitionedTable[],
   nowMs: number,
+  limits: DropLimits = noLimits,
 ): Promise<PartitionChanges> {
   return db.transaction(async (tx) => {
     await tx.run`select pg_advisory_xact_lock(${partitionLock})`;
-    const changes: PartitionChanges = { created: [], dropped: [] };
+    const changes: PartitionChanges = { created: [], dropped: [], kept: [] };
     for (const table of tables) {
       const present = await existing(tx, table.table);
       for (const span of spansAround(table, nowMs).flatMap((one) => missingOf(table, one, present))) {
         await createPartition(tx, table, span);
         changes.created.push(span.name);
       }
-      for (const name of expired(table, present, nowMs)) {
+      const ended = expired(table, present, nowMs);
+      if (!limits.isClockRight || ended.length > limits.maxPerTable) {
+        changes.kept.push(...ended);
+        continue;
+      }
+      for (const name of ended) {
         await tx.run(rawSql(`drop table ${name}`));
         changes.dropped.push(name);
       }
@@ -140,6 +156,13 @@ export async function pruneDefaults(db: Database, tables: readonly PartitionedTa
     const before = by === "uuid7" ? uuidV7Floor(beforeMs) : new Date(beforeMs);
     await db.run(sql`delete from ${rawSql(`${table}_default`)} where ${rawSql(defaultPrunedBy)} < ${before}`);
   }
+}
+
+/** Partitions whose retention has ended. */
+export async function listExpired(db: Db, tables: readonly PartitionedTable[], nowMs: number): Promise<string[][]> {
+  const names: string[][] = [];
+  for (const table of tables) names.push(expired(table, await existing(db, table.table), nowMs));
+  return names;
 }
 
 function expired(table: PartitionedTable, present: ReadonlySet<string>, nowMs: number): string[] {

@@ -10,7 +10,7 @@ import {
   type EmbeddedConnection,
   findPostmaster,
   type Postmaster,
-  untilGone,
+  untilStopped,
 } from "./embedded-postmaster.ts";
 import { pause } from "./embedded-process.ts";
 import { findBinariesPackage, prepareBinaries } from "./pg-binaries.ts";
@@ -41,7 +41,7 @@ export async function attachServer(
       return { connection, ...found };
     } catch (error) {
       found.hold?.close();
-      if (!isGoingAway(error) || Date.now() > giveUpAt) throw error;
+      if (!isShuttingDown(error) || Date.now() > giveUpAt) throw error;
     }
   }
 }
@@ -58,14 +58,14 @@ async function joinServer(layout: Layout, running: Postmaster, log: Logger) {
   if (joined.kind === "closing" || running.status === "stopping") {
     if (joined.kind === "held") joined.hold.close();
     // A launcher that was killed between closing the door and sending the signal leaves a server that nobody stops.
-    if (await untilGone(layout, running, 5000)) return undefined;
+    if (await untilStopped(layout, running, 5000)) return undefined;
   }
   const postmaster = await untilReady(layout, undefined, log);
   const hold = joined.kind === "held" ? joined.hold : undefined;
   if (postmaster) return { hold, postmaster };
   hold?.close();
   const left = findPostmaster(layout);
-  if (left && !(await untilGone(layout, left, 5000))) {
+  if (left && !(await untilStopped(layout, left, 5000))) {
     throw new EmbeddedServerError(
       `the database in ${layout.cluster} (pid ${left.pid}) does not stop; see ${layout.log}`,
     );
@@ -74,7 +74,7 @@ async function joinServer(layout: Layout, running: Postmaster, log: Logger) {
 }
 
 /** 57P01..57P03: the server is stopping or starting. The others: it stopped between our look and our call. */
-function isGoingAway(error: unknown): boolean {
+function isShuttingDown(error: unknown): boolean {
   const code = errorCode(error) ?? "";
   return (
     /^(57P0[123]|ENOENT|ECONNREFUSED|ECONNRESET|EPIPE)$/.test(code) || /terminated unexpectedly/.test(String(error))

@@ -74,7 +74,7 @@ async function runInitdb(layout: Layout, binaries: PgBinaries, draft: string, pa
   const failure = await new Promise<Error | undefined>((done) => {
     child.once("error", done);
     child.once("close", (code, signal) =>
-      done(code === 0 ? undefined : new Error(`initdb ended with ${signal ?? code}`)),
+      done(code === 0 ? undefined : new Error(`initdb exited with ${signal ?? code}`)),
     );
   });
   if (failure) throw explainInitdb(complaint.trim(), failure, layout, binaries);

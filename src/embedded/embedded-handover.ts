@@ -39,7 +39,7 @@ export function handOver<Name extends string>(layout: Layout, files: Record<Name
 }
 
 /** True for a path that has a meaning only inside the server. */
-export const isHandedPath = (path: string): boolean => path.startsWith(prefix);
+export const isHandoverPath = (path: string): boolean => path.startsWith(prefix);
 
 /** Never what belongs to another: the server's user could have put a link to a closed folder in the place of its own. */
 function openOwn(path: string, { account }: Layout): number {

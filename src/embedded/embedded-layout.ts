@@ -41,7 +41,7 @@ export function prepareLayout(wantedDir: string, platform: string = process.plat
   const account = process.getuid?.() === 0 ? chooseAccount(layout.cluster, dataDir) : undefined;
   const handsOver = account !== undefined && platform === "linux";
   if (account && !handsOver) {
-    if (firstCreated) letPass(realpathSync(firstCreated), dataDir);
+    if (firstCreated) allowTraversal(realpathSync(firstCreated), dataDir);
     const blocked = findBlockedFolder(dataDir, account);
     if (blocked) {
       throw new EmbeddedServerError(
@@ -100,7 +100,7 @@ function chooseAccount(cluster: string, dataDir: string): Account {
 }
 
 /** With a strict umask the folders that we have just made ourselves would shut the server out. */
-function letPass(first: string, last: string): void {
+function allowTraversal(first: string, last: string): void {
   for (let folder = last; folder.length >= first.length; folder = dirname(folder)) {
     chmodSync(folder, statSync(folder).mode | 0o011);
   }

@@ -18,16 +18,16 @@ afterEach(() => rmSync(run, { recursive: true, force: true }));
 
 test("lets one in at a time and leaves one file", async () => {
   let inside = 0;
-  let most = 0;
+  let maxInside = 0;
   const visit = () =>
     withStartLock(layout, log, async () => {
       inside += 1;
-      most = Math.max(most, inside);
+      maxInside = Math.max(maxInside, inside);
       await new Promise(setImmediate);
       inside -= 1;
     });
   await Promise.all(Array.from({ length: 10 }, visit));
-  expect(most).toBe(1);
+  expect(maxInside).toBe(1);
   expect(readdirSync(run)).toEqual(["lock-10"]);
 });
 

@@ -2,7 +2,7 @@ import { closeSync, constants, openSync, readdirSync, readFileSync, rmSync, writ
 import { join } from "node:path";
 import { readClusterPassword } from "./embedded-cluster.ts";
 import { EmbeddedServerError, errorCode } from "./embedded-error.ts";
-import { isHandedPath } from "./embedded-handover.ts";
+import { isHandoverPath } from "./embedded-handover.ts";
 import type { Layout } from "./embedded-layout.ts";
 import { ownSetting, pause, processBirth, servesCluster } from "./embedded-process.ts";
 
@@ -31,7 +31,7 @@ export function findPostmaster(layout: Layout): Postmaster | undefined {
   const word = lines[7]?.trim();
   const status = word === "ready" || word === "stopping" ? word : "starting";
   const named = lines[4] ?? "";
-  const socketDir = isHandedPath(named) ? ownSetting(pid, "vigil.sockets") : named;
+  const socketDir = isHandoverPath(named) ? ownSetting(pid, "vigil.sockets") : named;
   return { pid, port: Number(lines[3]), socketDir: socketDir || undefined, status };
 }
 
@@ -43,7 +43,7 @@ export function connectionTo(layout: Layout, { socketDir, port }: Postmaster): E
 }
 
 /** Waits for a server that is going away. False: after `limitMs` it is still there and does not even say it is stopping. */
-export async function untilGone(layout: Layout, { pid }: Postmaster, limitMs: number): Promise<boolean> {
+export async function untilStopped(layout: Layout, { pid }: Postmaster, limitMs: number): Promise<boolean> {
   const startedAt = Date.now();
   for (;;) {
     if (!servesCluster(pid, layout.cluster)) return true;

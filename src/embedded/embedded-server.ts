@@ -13,7 +13,7 @@ import { type Hold, leaveLauncher, startLauncher } from "./embedded-launcher.ts"
 import { type Layout, prepareLayout } from "./embedded-layout.ts";
 import { withStartLock } from "./embedded-lock.ts";
 import { boundLog } from "./embedded-log.ts";
-import { type EmbeddedConnection, findPostmaster, untilGone } from "./embedded-postmaster.ts";
+import { type EmbeddedConnection, findPostmaster, untilStopped } from "./embedded-postmaster.ts";
 
 export { EmbeddedServerError } from "./embedded-error.ts";
 export type { EmbeddedConnection } from "./embedded-postmaster.ts";
@@ -128,7 +128,7 @@ class EmbeddedService {
       const pauseMs = Math.min(maxPauseMs, 1000 * 2 ** this.#failures);
       this.#failures += 1;
       this.#pausedUntilMs = Date.now() + pauseMs;
-      this.#log.error({ err: error }, `the embedded database is not back; next try in ${pauseMs / 1000} s`);
+      this.#log.error({ err: error }, `the embedded database is still down; retrying in ${pauseMs / 1000} s`);
     }
   }
 
@@ -163,7 +163,7 @@ async function leave(layout: Layout, hold: Hold | undefined, log: Logger): Promi
       const postmaster = hold.isHeard() ? findPostmaster(layout) : undefined;
       const wasLast = leaveLauncher(hold);
       if (!postmaster || !wasLast) return;
-      await untilGone(layout, postmaster, 30_000);
+      await untilStopped(layout, postmaster, 30_000);
       removeSocketFolder(layout, postmaster);
     });
   } finally {

@@ -1,6 +1,6 @@
 import type { GatewayLimits } from "./gateway-limits.ts";
 
-/** Connections per address: those open, and those opened in the current minute. */
+/** Connections per network, which is an IPv4 address or an IPv6 /64: those open, and those opened in the current minute. */
 export class AddressCounts {
   readonly #limits: Pick<GatewayLimits, "connectionsPerAddress" | "newPerAddressPerMinute">;
   readonly #open = new Map<string, number>();
@@ -11,24 +11,24 @@ export class AddressCounts {
     this.#limits = limits;
   }
 
-  /** False: one too many. A counted address is to be released. */
-  admit(address: string, nowMs: number): boolean {
+  /** False: one too many. A counted network is to be released. */
+  admit(network: string, nowMs: number): boolean {
     const minute = Math.floor(nowMs / 60_000);
     if (minute !== this.#minute) {
       this.#minute = minute;
       this.#opened = new Map();
     }
-    const opened = (this.#opened.get(address) ?? 0) + 1;
-    this.#opened.set(address, opened);
-    const open = (this.#open.get(address) ?? 0) + 1;
+    const opened = (this.#opened.get(network) ?? 0) + 1;
+    this.#opened.set(network, opened);
+    const open = (this.#open.get(network) ?? 0) + 1;
     if (opened > this.#limits.newPerAddressPerMinute || open > this.#limits.connectionsPerAddress) return false;
-    this.#open.set(address, open);
+    this.#open.set(network, open);
     return true;
   }
 
-  release(address: string): void {
-    const open = (this.#open.get(address) ?? 0) - 1;
-    if (open > 0) this.#open.set(address, open);
-    else this.#open.delete(address);
+  release(network: string): void {
+    const open = (this.#open.get(network) ?? 0) - 1;
+    if (open > 0) this.#open.set(network, open);
+    else this.#open.delete(network);
   }
 }

@@ -16,7 +16,7 @@ import {
 } from "../resources/commands/command-delivery.ts";
 import { type CommandRow, serialOf } from "../resources/commands/command-record.ts";
 import { acknowledged, refused } from "../resources/commands/command-settling.ts";
-import { isWrittenAgain } from "../resources/commands/command-types.ts";
+import { isRepeatable } from "../resources/commands/command-types.ts";
 import { linkReadings } from "../resources/commands/measurement-results.ts";
 import { adoptOrphans } from "../resources/commands/orphaned-commands.ts";
 import type { DeviceLink, DownlinkHost, DownlinkLane } from "./downlink.ts";
@@ -133,7 +133,7 @@ class CommandLane implements DownlinkLane {
   /** A failure is no loss: the sweep comes back to what is in the rows. */
   #hold(work: Promise<void>): void {
     const done = work
-      .catch((error: Error) => this.#host.log.warn({ err: error.message }, "commands could not be served yet"))
+      .catch((error: Error) => this.#host.log.warn({ err: error.message }, "commands could not be processed; retrying"))
       .finally(() => this.#running.delete(done));
     this.#running.add(done);
   }
@@ -185,7 +185,7 @@ class CommandLane implements DownlinkLane {
   /** The wait is over: a second write where the type allows it, else the end. */
   async #overdue(link: DeviceLink, command: CommandRow): Promise<boolean> {
     const { db, clock, nodeId } = this.#host;
-    const frames = isWrittenAgain(command.command_type) ? this.#framesOf(link, command) : undefined;
+    const frames = isRepeatable(command.command_type) ? this.#framesOf(link, command) : undefined;
     if (command.attempts > 1 || !frames) {
       this.#outcomes.countOutcomes(await timeOutNow(db, command, clock.now()));
       return true;
@@ -225,8 +225,8 @@ class CommandLane implements DownlinkLane {
 
   #capabilityOf(link: DeviceLink, { command_type }: CommandRow): CommandCapability | undefined {
     const { catalog } = this.#host;
-    const ofModel = catalog.findModel(link.modelSlug) ? catalog.capabilitiesOf(link.modelSlug) : [];
-    const capability = ofModel.find(({ code }) => code === command_type) ?? catalog.findCapability(command_type);
+    const capabilities = catalog.findModel(link.modelSlug) ? catalog.capabilitiesOf(link.modelSlug) : [];
+    const capability = capabilities.find(({ code }) => code === command_type) ?? catalog.findCapability(command_type);
     return capability?.kind === "command" ? capability : undefined;
   }
 

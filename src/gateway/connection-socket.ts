@@ -12,3 +12,14 @@ export interface ConnectionSocket {
   destroySoon(): void;
   destroy(): unknown;
 }
+
+/** True when the operating system has taken the last of the frames. */
+export function writeAll(socket: ConnectionSocket, frames: readonly Buffer[]): Promise<boolean> {
+  return new Promise((resolve) => {
+    for (const [index, frame] of frames.entries()) {
+      if (index < frames.length - 1) socket.write(frame);
+      else socket.write(frame, (error) => resolve(!error));
+    }
+    if (frames.length === 0) resolve(true);
+  });
+}

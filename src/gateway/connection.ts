@@ -1,59 +1,25 @@
-import {
-  type AwaitedAnswer,
-  type Downlink,
-  type ProtocolDefinition,
-  type RefusalReason,
-  type Session,
-  type SessionDevice,
-  UnsupportedDownlink,
+import type {
+  AwaitedAnswer,
+  Downlink,
+  ProtocolDefinition,
+  RefusalReason,
+  Session,
+  SessionDevice,
 } from "../codecs/protocol-definition.ts";
 import { type Decoded, type DecodedFrame, StreamDecoder } from "../codecs/stream-decoder.ts";
 import type { Login, TrackerMessage } from "../codecs/tracker-message.ts";
 import type { DeviceHold, IngestDevice } from "../ingest/device-memory.ts";
-import type { Ingest } from "../ingest/ingest.ts";
 import type { Outcome, Packet, PacketOwner } from "../ingest/packet.ts";
-import type { Clock } from "../lib/clock.ts";
-import type { Logger } from "../lib/logger.ts";
-import type { ConnectionSocket } from "./connection-socket.ts";
-import type { DeviceLink } from "./downlink.ts";
-import type { GatewayLimits } from "./gateway-limits.ts";
-import type { CloseReason, GatewayMetrics } from "./gateway-metrics.ts";
+import { networkOf } from "../lib/network-of.ts";
+import type { Admission } from "./admission.ts";
+import type { ConnectionHost, ConnectionState } from "./connection-host.ts";
+import { type ConnectionSocket, writeAll } from "./connection-socket.ts";
+import { clockFrames, type DeviceLink } from "./downlink.ts";
+import type { CloseReason } from "./gateway-metrics.ts";
+import { Inflow } from "./inflow.ts";
+import type { Peer } from "./peer-limits.ts";
 import { recognize } from "./recognition.ts";
-
-/** What all connections of a gateway share. */
-export interface ConnectionHost {
-  readonly protocols: readonly ProtocolDefinition[];
-  readonly limits: GatewayLimits;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly metrics: GatewayMetrics;
-  readonly ingest: Ingest;
-  /** Too much waits in the whole gateway: nobody is read. */
-  readonly isFull: boolean;
-  /** After each chunk, which may have been the one too many. */
-  checkRoom(): void;
-  /** Settles who the device is; undefined: nobody has registered it, or it does not know its code. */
-  admit(connection: Connection, protocol: string, login: Login): Promise<Admission | undefined>;
-  /** The connection is the device's from now on, and an older one of this process is closed; false: there is a newer one. */
-  onOpen(connection: Connection, hold: DeviceHold): boolean;
-  /** The login is stored and answered. */
-  ready(connection: Connection): void;
-  /** What the device said is stored and answered. */
-  onMessages(connection: Connection, messages: readonly TrackerMessage[]): void;
-  onClose(connection: Connection): void;
-}
-
-export interface Admission {
-  device: SessionDevice;
-  modelSlug: string;
-  outstandingSerials: Set<string>;
-  hold: DeviceHold;
-}
-
-/**
- * `closing` reads no more, and is closed once the frames that wait are answered. There is no way back from it.
- */
-type State = "recognizing" | "awaiting_login" | "resolving" | "open" | "closing" | "closed";
+import { StrayCounts } from "./stray-counts.ts";
 
 const emptyBuffer = Buffer.alloc(0);
 const isLogin = (message: TrackerMessage): message is Login => message.kind === "login";
@@ -64,12 +30,13 @@ const noSerials = new Set<string>();
  * One socket: bytes to frames, frames to ingest, answers back in order and only after the commit. Time limits are looked after
  * by the gateway's sweep and the socket's listeners are shared functions, so that an idle device costs few bytes.
  */
-export class Connection implements PacketOwner, DeviceLink {
-  state: State = "recognizing";
+export class Connection implements PacketOwner, DeviceLink, Peer {
+  state: ConnectionState = "recognizing";
   hold: DeviceHold | undefined;
   modelSlug = "";
   outstandingSerials: Set<string> = noSerials;
   readonly remoteAddr: string;
+  readonly network: string;
   readonly #host: ConnectionHost;
   readonly #socket: ConnectionSocket;
   #protocol: ProtocolDefinition | undefined;
@@ -78,15 +45,21 @@ export class Connection implements PacketOwner, DeviceLink {
   #decoder: StreamDecoder | undefined;
   /** The first bytes, until they show the protocol. */
   #undecided: Buffer = emptyBuffer;
-  #skippedBytes = 0;
-  #malformed = 0;
-  /** Frames in ingest. */
-  #waiting = 0;
+  readonly #strays = new StrayCounts();
+  readonly #inflow: Inflow;
+  /** Bytes wait that were read and not decoded, because enough of this device is under way. */
+  #hasMore = false;
+  /** What came behind the login before it was answered. */
+  #tailBytes = 0;
+  /** Takes a login back that waits for its turn. */
+  #withdraw: (() => void) | undefined;
+  #refusesSim: Admission["refusesSim"] = () => false;
   #loginFrame: DecodedFrame | undefined;
+  #lastWords: Buffer | undefined;
   #isReading = true;
   #hasEnded = false;
-  readonly #openedAtMs: number;
-  #lastDataAtMs: number;
+  readonly #openedAtMs = performance.now();
+  #lastDataAtMs = this.#openedAtMs;
   /** Since when the peer does not read; 0: it does. */
   #unreadSinceMs = 0;
 
@@ -99,9 +72,9 @@ export class Connection implements PacketOwner, DeviceLink {
     this.#host = host;
     this.#socket = socket;
     this.remoteAddr = remoteAddr;
+    this.network = networkOf(remoteAddr);
+    this.#inflow = new Inflow(host.limits, this);
     if (protocol) this.#speak(protocol);
-    this.#openedAtMs = performance.now();
-    this.#lastDataAtMs = this.#openedAtMs;
   }
 
   get protocol(): string {
@@ -141,13 +114,7 @@ export class Connection implements PacketOwner, DeviceLink {
 
   send(frames: readonly Buffer[]): Promise<boolean> {
     if (!this.isOpen) return Promise.resolve(false);
-    const sent = new Promise<boolean>((resolve) => {
-      for (const [index, frame] of frames.entries()) {
-        if (index < frames.length - 1) this.#socket.write(frame);
-        else this.#socket.write(frame, (error) => resolve(!error));
-      }
-      if (frames.length === 0) resolve(true);
-    });
+    const sent = writeAll(this.#socket, frames);
     this.#noteUnread();
     return sent;
   }
@@ -162,16 +129,23 @@ export class Connection implements PacketOwner, DeviceLink {
     this.updateReading();
   }
 
+  giveWay(): void {
+    this.destroy("unlogged_limit");
+  }
+
   /** The peer has sent its last byte; what it sent is still answered. */
   onEnd(): void {
     this.#hasEnded = true;
-    if (this.state !== "resolving") this.close("peer");
+    if (this.state !== "resolving" && !this.#hasMore) this.close("peer");
   }
 
   onClosed(): void {
     if (this.state !== "closing" && this.state !== "closed") this.#host.metrics.closed("peer");
     this.state = "closed";
     this.#forget();
+    this.#withdraw?.();
+    this.#inflow.leave();
+    this.#host.peers.release(this, this.#tailBytes);
     this.#host.onClose(this);
   }
 
@@ -182,6 +156,8 @@ export class Connection implements PacketOwner, DeviceLink {
 
   /** The end of a datagram is not completed by the next one. True: there was such an end. */
   dropIncomplete(): boolean {
+    // What was only not decoded yet is none.
+    if (this.#hasMore) return false;
     const isIncomplete = this.#pendingBytes > 0;
     this.#decoder?.clear();
     return isIncomplete;
@@ -190,6 +166,14 @@ export class Connection implements PacketOwner, DeviceLink {
   #decode(): void {
     // The decoder stops after a login, also after one that a device on this connection repeats.
     while (this.#decodeFrames() && this.state === "open" && this.#pendingBytes > 0);
+  }
+
+  /** There may be room for what was left undecoded. */
+  #goOn(): void {
+    if (this.#hasMore) this.#decode();
+    if (this.state !== "open") return;
+    if (this.#hasEnded && !this.#hasMore) this.close("peer");
+    else this.updateReading();
   }
 
   get #pendingBytes(): number {
@@ -202,35 +186,37 @@ export class Connection implements PacketOwner, DeviceLink {
     const protocol = this.#protocol as ProtocolDefinition;
     this.#session ??= { nowMs: 0, device: undefined, memory: new Map() };
     this.#session.nowMs = clock.nowMs();
+    const maxFrames = this.#inflow.roomAt(performance.now());
+    if (maxFrames === 0) {
+      this.#hasMore = this.#pendingBytes > 0;
+      return false;
+    }
     let decoded: Decoded;
     try {
-      decoded = (this.#decoder as StreamDecoder).decode(this.#session);
+      decoded = (this.#decoder as StreamDecoder).decode(this.#session, maxFrames);
     } catch (error) {
       log.error({ err: error, protocol: protocol.slug }, "a codec failed");
       this.destroy("codec_error");
       return false;
     }
-    const { frames, problems, trailing } = decoded;
+    const { frames, problems } = decoded;
+    this.#hasMore = decoded.hasMore;
     if (frames.length > 0) metrics.frames(protocol.slug, frames.length);
     if (problems.length > 0) metrics.problems(protocol.slug, problems.length);
     const last = frames.at(-1);
-    // What was wrong before a good frame is forgiven, what comes after it counts.
-    this.#skippedBytes = (last ? 0 : this.#skippedBytes) + trailing.bytes;
-    this.#malformed = (last ? 0 : this.#malformed) + trailing.malformed;
+    this.#strays.add(decoded);
     for (const frame of frames) {
       if (this.state !== "awaiting_login" && this.state !== "open") return false;
       this.#take(frame);
     }
-    const isBehindLogin = last?.messages.some(isLogin) === true;
-    const maxPending = Math.max(limits.bytesWithoutFrame, this.hold ? protocol.maxFrameBytes : 0);
-    const hasGarbage = this.#skippedBytes > limits.bytesWithoutFrame;
-    const isTooLong = this.#pendingBytes > maxPending && !isBehindLogin;
-    const isMalformed = this.#malformed >= limits.malformedInARow;
-    if (isMalformed || hasGarbage || isTooLong) {
-      this.#refuse("unreadable");
-      this.close(isMalformed ? "malformed" : "garbage");
-    }
-    return isBehindLogin;
+    const followsLogin = last?.messages.some(isLogin) === true;
+    const maxPending = this.hold ? Math.max(limits.bytesWithoutFrame, protocol.maxFrameBytes) : limits.unloggedBytes;
+    const isTooLong = this.#pendingBytes > maxPending && !followsLogin && !this.#hasMore;
+    // A request is refused at once: its sender waits for an answer, and cannot know what follows it.
+    const isRefused = problems.length > 0 && protocol.transports.includes("http");
+    const excess = this.#strays.excess(limits) ?? (isRefused ? "malformed" : isTooLong ? "garbage" : undefined);
+    if (excess) this.close(excess, this.#refusal("unreadable"));
+    return followsLogin;
   }
 
   #recognize(chunk: Buffer): boolean {
@@ -254,16 +240,19 @@ export class Connection implements PacketOwner, DeviceLink {
     const login = frame.messages.find(isLogin);
     if (this.state === "open") {
       if (login && login.id !== this.#session?.device?.id) this.close("another_device");
+      else if (this.#refusesSim(frame.messages)) this.close("sim_refused");
       else this.#submit(frame);
     } else if (login) {
       this.state = "resolving";
       this.#loginFrame = frame;
-      void this.#login(login);
+      this.#tailBytes = this.#pendingBytes;
+      if (this.#host.peers.ask(this, this.#tailBytes)) void this.#login(login);
+      else this.destroy("unlogged_limit");
     } else this.destroy("no_login");
   }
 
   #submit(frame: DecodedFrame): void {
-    this.#waiting++;
+    this.#inflow.add(frame);
     this.#host.ingest.submit({
       hold: this.hold as DeviceHold,
       protocol: this.protocol,
@@ -274,55 +263,62 @@ export class Connection implements PacketOwner, DeviceLink {
   }
 
   async #login(login: Login): Promise<void> {
-    const { log, metrics } = this.#host;
+    const { log, peers, admissions } = this.#host;
     let admission: Admission | undefined;
     try {
-      admission = await this.#host.admit(this, this.protocol, login);
+      admission = await admissions.admit({
+        protocol: this.protocol,
+        login,
+        remoteAddr: this.remoteAddr,
+        network: this.network,
+        isDatagram: this.#socket.isDatagram === true,
+        messages: this.#loginFrame?.messages ?? [],
+        isAlive: () => this.state === "resolving",
+        onWaiting: (withdraw) => {
+          this.#withdraw = withdraw;
+        },
+      });
     } catch (error) {
       log.warn({ err: (error as Error).message }, "a login could not be looked up");
       return this.destroy("unavailable");
     }
     if (this.state !== "resolving") return;
+    peers.answered(this, this.#tailBytes);
+    this.#tailBytes = 0;
     if (!admission) {
-      metrics.refusedLogin(this.protocol);
-      this.#refuse("unknown_device");
-      return this.close("unknown_device");
+      return this.close("unknown_device", this.#refusal("unknown_device"));
     }
     this.hold = admission.hold;
     this.modelSlug = admission.modelSlug;
     this.outstandingSerials = admission.outstandingSerials;
+    this.#refusesSim = admission.refusesSim;
+    this.#inflow.measureBy(admission.budgets);
     (this.#session as Session).device = admission.device;
     this.state = "open";
     if (!this.#host.onOpen(this, admission.hold)) return;
     this.#submit(this.#loginFrame as DecodedFrame);
-    if (this.#pendingBytes > 0) this.#decode();
-    if (this.#hasEnded) this.close("peer");
-    else this.updateReading();
+    this.#hasMore = this.#pendingBytes > 0;
+    this.#goOn();
   }
 
-  packetSettled({ frame }: Packet, outcome: Outcome): void {
-    this.#waiting--;
+  packetSettled({ frame, isRefused }: Packet, outcome: Outcome): void {
+    this.#inflow.remove(frame);
     if (this.state === "closed") return;
     if (outcome === "stored") {
-      this.#answer(frame);
+      this.#answer(frame, isRefused === true);
       if (this.isOpen) this.#host.onMessages(this, frame.messages);
+      if (frame.isLast) this.close("peer");
     } else if (outcome === "stale") this.destroy("overtaken");
     else if (outcome === "lost") this.destroy("shutdown");
     if (this.state === "closing") this.#endIfAnswered();
-    else if (this.state === "open") this.updateReading();
+    else if (this.state === "open" && (!this.#hasMore || this.#inflow.isHalfFree)) this.#goOn();
   }
 
   // Only after the commit: a device that sees the answer deletes its copy.
-  #answer(frame: DecodedFrame): void {
-    for (const reply of frame.replies) this.write(reply);
+  #answer(frame: DecodedFrame, isRefused: boolean): void {
+    for (const reply of (isRefused && frame.refusals) || frame.replies) this.write(reply);
     if (!frame.messages.some(isLogin)) return;
-    try {
-      const clock = this.#protocol?.encode({ kind: "clock" }, this.#session as Session) ?? [];
-      for (const bytes of clock) this.write(bytes);
-    } catch (error) {
-      // Not every protocol sets a clock at login.
-      if (!(error instanceof UnsupportedDownlink)) throw error;
-    }
+    for (const bytes of clockFrames(this.#protocol as ProtocolDefinition, this.#session as Session)) this.write(bytes);
     if (frame !== this.#loginFrame) return;
     this.#loginFrame = undefined;
     if (this.isOpen) this.#host.ready(this);
@@ -342,30 +338,32 @@ export class Connection implements PacketOwner, DeviceLink {
   /** Reads only while what was read before finds its way. */
   updateReading(): void {
     const isReady = this.state === "recognizing" || this.state === "awaiting_login" || this.state === "open";
-    const hasRoom = this.#waiting < this.#host.limits.waitingFrames && this.#unreadSinceMs === 0;
-    const mayRead = isReady && hasRoom && !this.#host.isFull;
+    const isHeard = isReady && !this.#hasMore && this.#unreadSinceMs === 0 && !this.#host.isFull;
+    const mayRead = isHeard && this.#inflow.mayRead(this.#pendingBytes, performance.now());
     if (mayRead === this.#isReading) return;
     this.#isReading = mayRead;
     if (mayRead) this.#socket.resume();
     else this.#socket.pause();
   }
 
-  /** Called by the gateway's sweep. A connection that we do not read is not idle. */
+  /** Called by the gateway's sweep. A connection that we do not read is not idle, and a login that waits is not late. */
   checkTimes(nowMs: number): void {
     const { limits } = this.#host;
+    if (this.state === "open" && !this.#isReading) this.#goOn();
     if (this.#unreadSinceMs > 0 && nowMs - this.#unreadSinceMs > limits.unreadTimeoutMs) this.destroy("slow_reader");
     else if (this.state === "open") {
       if (this.#isReading && nowMs - this.#lastDataAtMs > limits.idleTimeoutMs) this.close("idle");
-    } else if (this.state !== "closed" && nowMs - this.#openedAtMs > limits.loginTimeoutMs) {
+    } else if (this.state !== "closed" && !this.#withdraw && nowMs - this.#openedAtMs > limits.loginTimeoutMs) {
       if (this.state !== "closing") this.destroy("login_timeout");
-      else if (this.#waiting === 0) this.#socket.destroy();
+      else if (this.#inflow.frames === 0) this.#socket.destroy();
     }
   }
 
-  /** Reads no more, answers what waits, then closes. */
-  close(reason: CloseReason): void {
+  /** Reads no more, answers what waits, says its last words, then closes. */
+  close(reason: CloseReason, lastWords?: Buffer): void {
     if (this.state === "closing" || this.state === "closed") return;
     this.state = "closing";
+    this.#lastWords = lastWords;
     this.#forget();
     this.#host.metrics.closed(reason);
     this.#isReading = false;
@@ -374,9 +372,8 @@ export class Connection implements PacketOwner, DeviceLink {
   }
 
   /** What the protocol says to a device before the connection is closed on it. */
-  #refuse(reason: RefusalReason): void {
-    const bytes = this.#protocol?.refuse?.(reason, this.#session as Session);
-    if (bytes) this.write(bytes);
+  #refusal(reason: RefusalReason): Buffer | undefined {
+    return this.#protocol?.refuse?.(reason, this.#session as Session);
   }
 
   #forget(): void {
@@ -385,7 +382,10 @@ export class Connection implements PacketOwner, DeviceLink {
   }
 
   #endIfAnswered(): void {
-    if (this.#waiting === 0) this.#socket.destroySoon();
+    if (this.#inflow.frames > 0) return;
+    if (this.#lastWords) this.write(this.#lastWords);
+    this.#lastWords = undefined;
+    this.#socket.destroySoon();
   }
 
   /** At once. */

@@ -1,4 +1,10 @@
-import type { AwaitedAnswer, Downlink } from "../codecs/protocol-definition.ts";
+import {
+  type AwaitedAnswer,
+  type Downlink,
+  type ProtocolDefinition,
+  type Session,
+  UnsupportedDownlink,
+} from "../codecs/protocol-definition.ts";
 import type { TrackerMessage } from "../codecs/tracker-message.ts";
 import type { Database } from "../db/database.ts";
 import type { IngestDevice } from "../ingest/device-memory.ts";
@@ -52,3 +58,13 @@ export interface DownlinkHost {
 }
 
 export type MakeDownlinkLane = (host: DownlinkHost) => DownlinkLane;
+
+/** What a device hears about the time when it has logged in. Not every protocol sets a clock. */
+export function clockFrames(protocol: ProtocolDefinition, session: Session): Buffer[] {
+  try {
+    return protocol.encode({ kind: "clock" }, session);
+  } catch (error) {
+    if (error instanceof UnsupportedDownlink) return [];
+    throw error;
+  }
+}

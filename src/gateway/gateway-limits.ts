@@ -3,6 +3,14 @@ export interface GatewayLimits {
   connections: number;
   connectionsPerAddress: number;
   newPerAddressPerMinute: number;
+  /** Connections without an accepted login: of one network, of all, and the bytes each may leave undecoded. */
+  unloggedPerAddress: number;
+  unlogged: number;
+  unloggedBytes: number;
+  /** More refused logins than this in a minute, and logins of the network are answered slowly for a while. */
+  refusedLoginsPerMinute: number;
+  slowedMs: number;
+  slowedAnswersPerSecond: number;
   /** From the first byte's connection to an accepted login. */
   loginTimeoutMs: number;
   idleTimeoutMs: number;
@@ -10,9 +18,16 @@ export interface GatewayLimits {
   undecidedBytes: number;
   /** Bytes without a frame (section 26.1, 23.3). */
   bytesWithoutFrame: number;
-  malformedInARow: number;
-  /** Frames of one connection that wait for their commit, before it is no longer read. */
+  maxConsecutiveMalformed: number;
+  /** Frames and bytes of one connection that wait for their commit, before it is no longer read. */
   waitingFrames: number;
+  waitingBytes: number;
+  /** A device that sends more is read more slowly. */
+  packetsPerMinute: number;
+  packetBurst: number;
+  /** Frames and bytes of the devices of one organization, before none of them is read. */
+  tenantFrames: number;
+  tenantBytes: number;
   /** Frames and bytes of all connections together, before none is read. */
   queuedFrames: number;
   queuedBytes: number;
@@ -38,12 +53,23 @@ export const defaultLimits: GatewayLimits = {
   connections: 100_000,
   connectionsPerAddress: 20_000,
   newPerAddressPerMinute: 12_000,
+  unloggedPerAddress: 2000,
+  unlogged: 10_000,
+  unloggedBytes: 2048,
+  refusedLoginsPerMinute: 30,
+  slowedMs: 15 * 60_000,
+  slowedAnswersPerSecond: 2,
   loginTimeoutMs: 30_000,
   idleTimeoutMs: 30 * 60_000,
   undecidedBytes: 256,
   bytesWithoutFrame: 8192,
-  malformedInARow: 20,
+  maxConsecutiveMalformed: 20,
   waitingFrames: 64,
+  waitingBytes: 256 * 1024,
+  packetsPerMinute: 600,
+  packetBurst: 1200,
+  tenantFrames: 5000,
+  tenantBytes: 16 * 1024 * 1024,
   queuedFrames: 20_000,
   queuedBytes: 64 * 1024 * 1024,
   unreadBytes: 256 * 1024,

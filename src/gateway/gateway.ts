@@ -1,9 +1,8 @@
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
-import type { ProtocolDefinition, SessionDevice } from "../codecs/protocol-definition.ts";
-import type { Login, TrackerMessage } from "../codecs/tracker-message.ts";
+import type { ProtocolDefinition } from "../codecs/protocol-definition.ts";
+import type { TrackerMessage } from "../codecs/tracker-message.ts";
 import type { Database } from "../db/database.ts";
 import type { Listener } from "../db/listener.ts";
-import { openHold } from "../ingest/device-hold.ts";
 import type { DeviceHold } from "../ingest/device-memory.ts";
 import type { Ingest } from "../ingest/ingest.ts";
 import type { RuleBook } from "../ingest/rules/rule-book.ts";
@@ -11,16 +10,17 @@ import type { Clock } from "../lib/clock.ts";
 import { newUuid } from "../lib/ids.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Metrics } from "../lib/metrics.ts";
-import { ZoneOffsets } from "../lib/zone-offset.ts";
+import { NetworkList } from "../lib/network-list.ts";
 import type { Catalog } from "../resources/catalog/catalog.ts";
-import { findWireDevice } from "../resources/devices/wire-device.ts";
-import { AddressCounts } from "./address-counts.ts";
-import { authenticate } from "./authentication.ts";
-import { type Admission, Connection, type ConnectionHost } from "./connection.ts";
+import { Admissions } from "./admissions.ts";
+import { Connection } from "./connection.ts";
+import type { ConnectionHost } from "./connection-host.ts";
 import type { ConnectionSocket } from "./connection-socket.ts";
 import type { DeviceLink, DownlinkHost, DownlinkLane, MakeDownlinkLane } from "./downlink.ts";
 import { defaultLimits, type GatewayLimits } from "./gateway-limits.ts";
 import { type GatewayMetrics, makeGatewayMetrics } from "./gateway-metrics.ts";
+import { PeerLimits } from "./peer-limits.ts";
+import { SessionConflicts } from "./session-conflicts.ts";
 import { SessionRegistry } from "./session-registry.ts";
 import { UdpGateway, type UdpGatewayHost } from "./udp-gateway.ts";
 import { makeUdpMetrics } from "./udp-metrics.ts";
@@ -46,6 +46,8 @@ export interface GatewayOptions {
   rules: RuleBook;
   /** Who speaks to devices. */
   downlinks: readonly MakeDownlinkLane[];
+  /** Networks in CIDR form; the gateway is closed to all others. None: it is open to all. */
+  networks?: readonly string[];
   limits?: Partial<GatewayLimits>;
 }
 
@@ -89,6 +91,8 @@ function onClose(this: Socket): void {
 /** The close that follows says all there is. */
 function onError(): void {}
 
+const pruneEveryMs = 60_000;
+
 class TcpGateway implements Gateway, ConnectionHost, UdpGatewayHost {
   readonly protocols: readonly ProtocolDefinition[];
   readonly limits: GatewayLimits;
@@ -105,11 +109,14 @@ class TcpGateway implements Gateway, ConnectionHost, UdpGatewayHost {
   readonly #connections = new Set<Connection>();
   readonly #byDevice = new Map<string, Connection>();
   readonly #udp: UdpGateway;
-  readonly #addresses: AddressCounts;
+  readonly peers: PeerLimits;
+  readonly admissions: Admissions;
+  readonly #networks: NetworkList;
+  readonly #conflicts: SessionConflicts;
   readonly #unknown: UnknownDevices;
   readonly #sessions: SessionRegistry;
   readonly #downlinks: readonly DownlinkLane[];
-  readonly #zones = new ZoneOffsets();
+  #prunedAtMs = 0;
   #sweep: NodeJS.Timeout | undefined;
 
   constructor(options: GatewayOptions) {
@@ -125,11 +132,16 @@ class TcpGateway implements Gateway, ConnectionHost, UdpGatewayHost {
       connections: () => this.#connections.size,
       devices: () => this.#byDevice.size,
       paused: () => Number(this.isFull),
+      unlogged: () => this.peers.unloggedCount,
+      slowedNetworks: () => this.admissions.throttle.slowedCount,
+      waitingLogins: () => this.admissions.throttle.waitingCount,
     });
     this.#udp = new UdpGateway(this, options.protocols, (peers) => makeUdpMetrics(metrics, peers));
     this.ingest = options.ingest;
     this.ingest.onSettled(() => this.checkRoom());
-    this.#addresses = new AddressCounts(this.limits);
+    this.peers = new PeerLimits(this.limits);
+    this.#networks = new NetworkList(options.networks ?? []);
+    this.#conflicts = new SessionConflicts(db, clock, log, () => this.metrics.takenOver());
     this.#unknown = new UnknownDevices(db, clock, log);
     const onOvertaken = (deviceId: string, epoch: number): void => {
       const connection = this.#byDevice.get(deviceId);
@@ -145,6 +157,18 @@ class TcpGateway implements Gateway, ConnectionHost, UdpGatewayHost {
         hold ? [{ deviceId: hold.device.id, epoch: hold.epoch }] : [],
       );
     this.#sessions = new SessionRegistry({ db, clock, log, listener, nodeId, openSessions, onOvertaken, onWake });
+    this.admissions = new Admissions({
+      db,
+      clock,
+      catalog,
+      rules: options.rules,
+      limits: this.limits,
+      sessions: this.#sessions,
+      conflicts: this.#conflicts,
+      unknown: this.#unknown,
+      metrics: this.metrics,
+      isClosedNetwork: !this.#networks.isEmpty,
+    });
     const host: DownlinkHost = {
       db,
       clock,
@@ -185,6 +209,9 @@ class TcpGateway implements Gateway, ConnectionHost, UdpGatewayHost {
       const nowMs = performance.now();
       for (const connection of this.#connections) connection.checkTimes(nowMs);
       this.#udp.checkTimes(nowMs);
+      if (nowMs - this.#prunedAtMs < pruneEveryMs) return;
+      this.#prunedAtMs = nowMs;
+      this.admissions.prune((deviceId) => this.#byDevice.has(deviceId));
     }, this.limits.sweepEveryMs);
   }
 
@@ -232,50 +259,16 @@ class TcpGateway implements Gateway, ConnectionHost, UdpGatewayHost {
     remoteAddr: string,
     protocol: ProtocolDefinition | undefined,
   ): Connection | undefined {
-    if (this.#connections.size >= this.limits.connections) {
-      this.metrics.closed("connection_limit");
-      return undefined;
-    }
-    if (!this.#addresses.admit(remoteAddr, performance.now())) {
-      this.metrics.closed("address_limit");
+    const isAllowed = this.#networks.isEmpty || this.#networks.includes(remoteAddr);
+    const connection = new Connection(this, socket, remoteAddr, protocol);
+    const refusal = isAllowed ? this.peers.admit(connection, performance.now()) : "network";
+    if (refusal) {
+      this.metrics.closed(refusal);
       return undefined;
     }
     this.metrics.opened();
-    const connection = new Connection(this, socket, remoteAddr, protocol);
     this.#connections.add(connection);
     return connection;
-  }
-
-  async admit(connection: Connection, protocol: string, login: Login): Promise<Admission | undefined> {
-    const { db, catalog } = this.#options;
-    const { id: wireId, proof } = login;
-    const found = await findWireDevice(db.point, protocol, wireId);
-    if (!found) {
-      this.#unknown.add(wireId, protocol, connection.remoteAddr);
-      return undefined;
-    }
-    const { id, organization_id: organizationId, uid, name } = found;
-    const authentication = await authenticate(db.point, organizationId, id, proof);
-    if (authentication === "refused") return undefined;
-    // The first device of an organization waits for its rules, instead of the packets of all others.
-    await this.#options.rules.atLeast(organizationId, 0);
-    const claim = { deviceId: id, organizationId, protocol, remoteAddr: connection.remoteAddr };
-    const session = await this.#sessions.claim(claim);
-    const nowMs = this.clock.nowMs();
-    const hold = await openHold(db.point, { id, organizationId, uid, name }, session.epoch, session, nowMs);
-    // A socket that has gone meanwhile will not be opened, and nobody else would end its session.
-    if (connection.state !== "resolving") this.#sessions.end(id, session.epoch);
-    const outstandingSerials = new Set<string>();
-    const device: SessionDevice = {
-      imei: uid,
-      id: wireId,
-      utcOffsetMinutes: this.#zones.minutesAt(found.timezone, nowMs),
-      traits: catalog.findModel(found.device_model_slug) ? catalog.traitsOf(found.device_model_slug) : {},
-      locale: found.default_locale.slice(0, 2),
-      outstandingSerials,
-      ...(authentication ? { authentication } : {}),
-    };
-    return { device, hold, modelSlug: found.device_model_slug, outstandingSerials };
   }
 
   onOpen(connection: Connection, hold: DeviceHold): boolean {
@@ -291,7 +284,6 @@ class TcpGateway implements Gateway, ConnectionHost, UdpGatewayHost {
 
   onClose(connection: Connection): void {
     if (!this.#connections.delete(connection)) return;
-    this.#addresses.release(connection.remoteAddr);
     const { hold } = connection;
     if (!hold) return;
     if (this.#byDevice.get(hold.device.id) === connection) this.#byDevice.delete(hold.device.id);
@@ -320,9 +312,11 @@ class TcpGateway implements Gateway, ConnectionHost, UdpGatewayHost {
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
     for (const connection of this.#connections) connection.destroy("shutdown");
+    this.admissions.throttle.close();
     this.#udp.close();
     const lanes = this.#downlinks.map((lane) => lane.close());
-    const ended = await Promise.allSettled([...lanes, this.#unknown.close(), this.#sessions.close()]);
+    const others = [this.#unknown.close(), this.#sessions.close(), this.#conflicts.close()];
+    const ended = await Promise.allSettled([...lanes, ...others]);
     for (const result of ended) {
       if (result.status === "rejected") this.log.warn({ err: result.reason }, "the gateway did not close cleanly");
     }

@@ -108,7 +108,7 @@ export class MessageLane implements DownlinkLane {
       .catch((error: unknown) => {
         // The message stays in `sending`: the next connection, or the sweep, takes it up again.
         this.#drop(link);
-        this.#host.log.warn({ err: error, device: link.device.id }, "a message could not be sent, will be tried again");
+        this.#host.log.warn({ err: error, device: link.device.id }, "a message could not be sent; it will be retried");
       })
       .then(() => {
         if (isHere() && !state.transfer && state.work === done) this.#states.delete(link);
@@ -185,11 +185,11 @@ export class MessageLane implements DownlinkLane {
     const transfer = this.#states.get(link)?.transfer;
     const answered = answeredBy(answer);
     if (!transfer || !answered) return;
-    const isMeant =
+    const isExpected =
       "serial" in answered
         ? answered.serial === transfer.serial
         : answered.messageType === transfer.message.message_type;
-    if (!isMeant || (sequence !== null && sequence > 0 && sequence !== transfer.sequence)) return;
+    if (!isExpected || (sequence !== null && sequence > 0 && sequence !== transfer.sequence)) return;
     if (isAccepted && transfer.sequence < transfer.total) {
       Object.assign(transfer, { sequence: transfer.sequence + 1, writes: 0, refusals: 0 });
       await this.#write(link, transfer);

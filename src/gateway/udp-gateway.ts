@@ -96,8 +96,10 @@ export class UdpGateway implements UdpPeerHost {
 
   #take(datagram: Buffer, spoken: readonly ProtocolDefinition[], sender: Sender): DropReason | undefined {
     if (datagram.length > this.#host.limits.datagramBytes) return "too_large";
-    const protocol = recognize(spoken, datagram);
-    if (typeof protocol !== "object") return "unrecognized";
+    const recognized = recognize(spoken, datagram);
+    // What is too short to say is a sign of life, if anybody has spoken from there.
+    const protocol = typeof recognized === "object" ? recognized : this.#lastSpoken(sender.endpoint);
+    if (!protocol) return "unrecognized";
     let wireId: string | undefined;
     try {
       wireId = this.#idIn(datagram, protocol);
@@ -119,6 +121,11 @@ export class UdpGateway implements UdpPeerHost {
     const session = { nowMs: this.#host.clock.nowMs(), device: undefined, memory: new Map<string, string>() };
     const login = decoder.decode(session).frames.at(0)?.messages.at(-1);
     return login?.kind === "login" ? login.id : undefined;
+  }
+
+  #lastSpoken(endpoint: string): ProtocolDefinition | undefined {
+    const slug = this.#latest.get(endpoint)?.connection?.protocol;
+    return this.#protocols.find((one) => one.slug === slug);
   }
 
   #find(endpoint: string, protocol: ProtocolDefinition, wireId: string | undefined): UdpPeer | undefined {
@@ -169,7 +176,9 @@ export class UdpGateway implements UdpPeerHost {
   /** Called by the gateway's sweep: what is sent to an address that is not fresh would be lost. */
   checkTimes(nowMs: number): void {
     for (const { connection, lastDatagramAtMs } of this.#peers.values()) {
-      if (nowMs - lastDatagramAtMs > this.#host.limits.addressFreshMs) connection?.close("idle");
+      // A login that is being looked up has a limit of its own.
+      const isStale = nowMs - lastDatagramAtMs > this.#host.limits.addressFreshMs;
+      if (isStale && connection?.state === "open") connection.close("idle");
     }
   }
 

@@ -17,8 +17,8 @@ export interface UdpMetrics {
 
 export function makeUdpMetrics(metrics: Metrics, peers: () => number): UdpMetrics {
   const received = metrics.counter("vigil_gateway_datagrams_total", "Datagrams received.").at({});
-  const dropped = metrics.counter("vigil_gateway_datagrams_dropped_total", "Datagrams not taken, by reason.");
-  metrics.gauge("vigil_gateway_udp_peers", "Devices that speak UDP and whose address is fresh.", peers);
+  const dropped = metrics.counter("vigil_gateway_datagrams_dropped_total", "Datagrams dropped, by reason.");
+  metrics.gauge("vigil_gateway_udp_peers", "Devices reachable over UDP.", peers);
   return {
     received: () => received(1),
     dropped: (reason) => dropped.add({ reason }),

@@ -2,7 +2,12 @@ import type { Db } from "../db/database.ts";
 import type { Clock } from "../lib/clock.ts";
 import { repeat } from "../lib/lifecycle.ts";
 import type { Logger } from "../lib/logger.ts";
-import { countUnknownDevices, type UnknownDevice } from "../resources/devices/unknown-device-store.ts";
+import {
+  countUnknownDevices,
+  saveThrottledNetworks,
+  type ThrottledNetwork,
+  type UnknownDevice,
+} from "../resources/devices/unknown-device-store.ts";
 
 const maxEntries = 10_000;
 const maxIdLength = 40;
@@ -14,6 +19,7 @@ export class UnknownDevices {
   readonly #clock: Clock;
   readonly #stop: () => Promise<void>;
   #counts = new Map<string, UnknownDevice>();
+  #throttled = new Map<string, ThrottledNetwork>();
 
   constructor(db: Db, clock: Clock, log: Logger) {
     this.#db = db;
@@ -43,7 +49,17 @@ export class UnknownDevices {
     }
   }
 
+  throttled(network: string, forMs: number): void {
+    if (this.#throttled.size >= maxEntries) return;
+    this.#throttled.set(network, { network, throttled_until: new Date(this.#clock.nowMs() + forMs) });
+  }
+
   async #flush(): Promise<void> {
+    if (this.#throttled.size > 0) {
+      const networks = [...this.#throttled.values()];
+      this.#throttled = new Map();
+      await saveThrottledNetworks(this.#db, networks);
+    }
     if (this.#counts.size === 0) return;
     const rows = [...this.#counts.values()];
     this.#counts = new Map();

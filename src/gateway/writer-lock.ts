@@ -30,7 +30,7 @@ export class WriterLock {
       this.#client = client;
       client.once("end", () => this.#takeLater());
     } catch (error) {
-      this.#log.warn({ err: (error as Error).message }, "the lock of the command writer is not held, trying again");
+      this.#log.warn({ err: (error as Error).message }, "the command writer lock is not held; retrying");
       this.#takeLater();
     }
   }

@@ -79,12 +79,12 @@ export class Authenticator {
     const person = await findPerson(this.#options.db.point, claims.org, claims.sub);
     if (!person || person.joinedAt.getTime() !== claims.joined) return undefined;
     if ((person.passwordChangedAt?.getTime() ?? 0) !== (claims.password ?? 0)) return undefined;
-    return personPrincipal(person);
+    return personPrincipal(person, { expiresAtMs: claims.exp * 1000 });
   }
 
   async #browser(token: string): Promise<PersonPrincipal | undefined> {
     const session = await findBrowserSession(this.#options.db.point, token, this.#options.clock.now());
-    return session && personPrincipal(session.person, session.id);
+    return session && personPrincipal(session.person, { browserSessionId: session.id });
   }
 }
 

@@ -1,9 +1,10 @@
 import type { FastifyRequest } from "fastify";
-import type { Database, Db, Tx } from "../db/database.ts";
+import type { Db, Tx } from "../db/database.ts";
 import type { Clock } from "../lib/clock.ts";
 import { notFound } from "../lib/errors.ts";
 import { isImei, isUuid } from "../lib/ids.ts";
 import type { Actor } from "../oauth/actor.ts";
+import type { CallDatabase } from "./fair-database.ts";
 import type { ListPage } from "./list-results.ts";
 import { type ListQuery, parseListQuery, parseParams } from "./lists.ts";
 import type { UploadedFile } from "./multipart.ts";
@@ -12,7 +13,8 @@ import type { ParsedQuery, QueryParams } from "./query-params.ts";
 import type { Answer, PathParam, Route, RouteContext } from "./route.ts";
 
 export interface CallOptions {
-  db: Database;
+  /** With the share of the caller's organization. */
+  db: CallDatabase;
   clock: Clock;
   baseUrl: () => string;
 }

@@ -55,7 +55,7 @@ type Listing<Item extends TSchema, F extends QueryParams, Row, Parent> = About<P
   toItem(row: Row, context: RouteContext<unknown, NoQuery, F, Parent>): Static<Item>;
 };
 
-type Showing<Item extends TSchema, Found> = About<Found> & {
+type RetrieveSpec<Item extends TSchema, Found> = About<Found> & {
   item: Item;
   handle(context: CallOf<unknown, Found>): Promise<Static<Item>>;
 };
@@ -78,7 +78,7 @@ export interface Collection<Parent, Found> {
   list<Item extends TSchema, F extends QueryParams, Row, P = Parent>(operation: Listing<Item, F, Row, P>): Route;
   /** 201 with the address of the new object; takes an Idempotency-Key. */
   create<Body extends TSchema, Item extends TSchema, P = Parent>(operation: Writing<Body, Item, P>): Route;
-  retrieve<Item extends TSchema, S = Found>(operation: Showing<Item, S>): Route;
+  retrieve<Item extends TSchema, S = Found>(operation: RetrieveSpec<Item, S>): Route;
   update<Body extends TSchema, Item extends TSchema, S = Found>(operation: Writing<Body, Item, S>): Route;
   partialUpdate<Body extends TSchema, Item extends TSchema, S = Found>(operation: Writing<Body, Item, S>): Route;
   destroy<S = Found>(operation: About<S> & { handle(context: CallOf<unknown, S>): Promise<void> }): Route;

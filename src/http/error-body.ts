@@ -1,9 +1,10 @@
-import { isUnavailable } from "../db/failures.ts";
-import { ApiError, internalError, serviceUnavailable } from "../lib/errors.ts";
+import { isTimedOut, isUnavailable } from "../db/failures.ts";
+import { ApiError, internalError, serviceUnavailable, tooBusy } from "../lib/errors.ts";
 
 /** What is thrown becomes an error of the catalog; everything unknown is internal and says nothing about itself. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
+  if (isTimedOut(error)) return tooBusy();
   return isUnavailable(error) ? serviceUnavailable() : internalError();
 }
 

@@ -69,7 +69,7 @@ interface KeyRow {
 
 /** Runs `work` once for a key. `work` answers with its serialized body; refusals that it throws are answers too. */
 export function answerOnce(
-  db: Database,
+  db: Pick<Database, "transaction">,
   scope: KeyScope,
   bodyHash: Buffer,
   now: Date,

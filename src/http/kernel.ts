@@ -3,11 +3,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Database, Tx } from "../db/database.ts";
 import type { Clock } from "../lib/clock.ts";
 import { throttled } from "../lib/errors.ts";
+import type { FairSlots } from "../lib/fair-slots.ts";
 import type { RawBody } from "../lib/raw-body.ts";
 import type { Authenticator } from "./authenticate.ts";
 import { readJson } from "./body.ts";
 import { CallContext, pathOf } from "./call-context.ts";
 import { checkOrigin } from "./cross-site.ts";
+import { fairDatabase } from "./fair-database.ts";
 import { passGates } from "./gates.ts";
 import { answerOnce, hashOfValue, readIdempotencyKey } from "./idempotency.ts";
 import { literalSegments } from "./literal-segments.ts";
@@ -38,6 +40,8 @@ export interface KernelOptions {
   clock: Clock;
   authenticator: Authenticator;
   rateLimiter: RateLimiter;
+  /** Shares of organizations in running statements. */
+  statements: FairSlots;
   baseUrl: () => string;
 }
 
@@ -133,7 +137,7 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
 type Runner = (request: FastifyRequest, reply: FastifyReply, principal: Principal) => Promise<unknown>;
 
 function makeRunner(route: Route, validator: SchemaChecker, options: KernelOptions): Runner {
-  const { db, clock } = options;
+  const { clock, baseUrl } = options;
   const checkBody: BodyCheck<unknown> | undefined = route.body && compileBody(validator, route.body);
   const constants = route.isConstant ? new Map<string, string>() : undefined;
 
@@ -157,9 +161,11 @@ function makeRunner(route: Route, validator: SchemaChecker, options: KernelOptio
   return async (request, reply, principal) => {
     const constant = constants?.get(request.url);
     if (constant !== undefined) return reply.header("content-type", jsonType).send(constant);
+    const db = fairDatabase(options.db, options.statements, principal.organization.id);
+    const call = { db, clock, baseUrl };
     const key = route.isIdempotent ? readIdempotencyKey(request.headers["idempotency-key"]) : undefined;
     if (key === undefined) {
-      const answer = await perform(new CallContext(route, request, principal, options, undefined));
+      const answer = await perform(new CallContext(route, request, principal, call, undefined));
       return constants ? sendAndKeep(constants, request.url, reply, answer) : send(reply, answer);
     }
 
@@ -172,7 +178,7 @@ function makeRunner(route: Route, validator: SchemaChecker, options: KernelOptio
     };
     const hash = route.file ? await formHash(request.body as RawBody | undefined, route.file) : bodyHash(request);
     const once = await answerOnce(db, scope, hash, clock.now(), request.id, async (tx: Tx) => {
-      const answer = await perform(new CallContext(route, request, principal, options, tx));
+      const answer = await perform(new CallContext(route, request, principal, call, tx));
       reply.code(answer.status);
       return {
         status: answer.status,

@@ -182,20 +182,20 @@ export async function sqlCursorPage<Row extends object>(
     limit ${query.pageSize + 1}`;
   const rows = (await db.many(named(query, statement))) as Row[];
   const hasMore = rows.length > query.pageSize;
-  const shown = rows.slice(0, query.pageSize);
-  if (backwards) shown.reverse();
+  const visible = rows.slice(0, query.pageSize);
+  if (backwards) visible.reverse();
   const cursorAt = (row: Row | undefined, side: "after" | "before"): Record<string, string> | null => {
     if (!row) return null;
     const { value, id } = source.position(row);
     return { cursor: encodeCursor(query.ordering, side, value, id) };
   };
-  const isThereAfter = backwards ? true : hasMore;
-  const isThereBefore = backwards ? hasMore : query.cursor !== undefined;
+  const hasNext = backwards ? true : hasMore;
+  const hasPrevious = backwards ? hasMore : query.cursor !== undefined;
   return {
     count: undefined,
-    next: isThereAfter ? cursorAt(shown.at(-1), "after") : null,
-    previous: isThereBefore ? cursorAt(shown[0], "before") : null,
-    rows: shown,
+    next: hasNext ? cursorAt(visible.at(-1), "after") : null,
+    previous: hasPrevious ? cursorAt(visible[0], "before") : null,
+    rows: visible,
   };
 }
 

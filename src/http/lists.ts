@@ -126,7 +126,7 @@ export function searchStart(window: { after?: Date | undefined; before?: Date | 
   if (!after) return new Date((before ?? now).getTime() - lengthMs);
   const endMs = before?.getTime() ?? now.getTime() - searchGraceMs;
   if (endMs - after.getTime() > lengthMs) {
-    throw validationError({ search: [`A search can look at ${maxSearchDays} days at most: narrow the time window.`] });
+    throw validationError({ search: [`A search can cover at most ${maxSearchDays} days: narrow the time window.`] });
   }
   return after;
 }
@@ -141,7 +141,7 @@ function parseOrdering(spec: ListSpec, raw: RawQuery): OrderTerm[] {
   const given = raw.ordering?.trim();
   if (given) {
     const parts = given.split(",").map((part) => part.trim());
-    if (spec.kind === "cursor" && parts.length > 1) throw new QueryValueError("Only one ordering field is possible.");
+    if (spec.kind === "cursor" && parts.length > 1) throw new QueryValueError("Only one ordering field is allowed.");
     // Checked before the terms are read: there are never more of them than fields.
     if (parts.length > spec.ordering.length) throw new QueryValueError("Each field can be given only once.");
     const terms = parts.map((part) => orderTerm(spec, part));
@@ -186,6 +186,6 @@ function decodeCursor(text: string, terms: readonly OrderTerm[]): Cursor {
   const [ordering, side, value, id] = parts as unknown[];
   const broken = typeof value !== "string" || typeof id !== "string" || (side !== 0 && side !== 1);
   if (broken || value.includes("\0") || id.includes("\0")) throw invalidCursor();
-  if (ordering !== orderingText(terms)) throw invalidCursor("The cursor belongs to another ordering.");
+  if (ordering !== orderingText(terms)) throw invalidCursor("The cursor belongs to a different ordering.");
   return { ordering: orderingText(terms), side: side === 1 ? "after" : "before", value, id };
 }

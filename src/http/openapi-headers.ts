@@ -9,18 +9,18 @@ export const headerComponents: Record<string, Json> = {
     description: "The id of this call, also in error bodies and the audit log.",
     schema: { type: "string" },
   },
-  "Retry-After": seconds("Seconds to wait before the call is repeated."),
+  "Retry-After": seconds("Seconds to wait before retrying the call."),
   "RateLimit-Policy": text(
     "The quota (q) and the seconds (w) of each window.",
     '"per_minute";q=600;w=60, "per_hour";q=20000;w=3600',
   ),
   RateLimit: text(
-    "What is left (r) of each window, and the seconds (t) until it starts anew.",
+    "What is left (r) of each window, and the seconds (t) until it resets.",
     '"per_minute";r=599;t=60, "per_hour";r=19999;t=3600',
   ),
-  "X-RateLimit-Limit": seconds("The quota of the window with the least left."),
+  "X-RateLimit-Limit": seconds("The quota of the window with the fewest calls left."),
   "X-RateLimit-Remaining": seconds("Calls left in that window."),
-  "X-RateLimit-Reset": seconds("Seconds until that window starts anew."),
+  "X-RateLimit-Reset": seconds("Seconds until that window resets."),
 };
 
 const rateHeaders = Object.keys(headerComponents).filter((name) => name.includes("RateLimit"));

@@ -7,8 +7,8 @@ type Json = Record<string, unknown>;
 export const oauthTag = "OAuth";
 
 const client = {
-  client_id: Type.Optional(Type.String({ description: "Left out when the client authenticates with HTTP Basic." })),
-  client_secret: Type.Optional(Type.String({ description: "Left out when the client authenticates with HTTP Basic." })),
+  client_id: Type.Optional(Type.String({ description: "Omitted when the client authenticates with HTTP Basic." })),
+  client_secret: Type.Optional(Type.String({ description: "Omitted when the client authenticates with HTTP Basic." })),
 };
 
 const TokenRequest = Type.Object(
@@ -16,7 +16,7 @@ const TokenRequest = Type.Object(
     grant_type: Type.Unsafe<"client_credentials">({ type: "string", enum: ["client_credentials"] }),
     scope: Type.Optional(
       Type.String({
-        description: "Scopes, separated by blanks. Default: all of the client.",
+        description: "Scopes, separated by spaces. Default: all scopes of the client.",
         examples: ["devices:read"],
       }),
     ),
@@ -30,7 +30,7 @@ const Token = Type.Object(
     access_token: Type.String(),
     token_type: Type.String({ examples: ["Bearer"] }),
     expires_in: Type.Integer({ description: "Seconds." }),
-    scope: Type.String({ description: "Scopes, separated by blanks." }),
+    scope: Type.String({ description: "Scopes, separated by spaces." }),
   },
   { $id: "OAuthToken" },
 );
@@ -41,7 +41,7 @@ const IntrospectRequest = Type.Object({ ...token, ...client }, { $id: "OAuthIntr
 
 const Introspection = Type.Object(
   {
-    active: Type.Boolean({ description: "False for every token that is not a valid one of this client." }),
+    active: Type.Boolean({ description: "False unless the token is valid and belongs to this client." }),
     scope: Type.Optional(Type.String()),
     exp: Type.Optional(Type.Integer({ description: "Unix seconds." })),
     client_id: Type.Optional(Type.String()),
@@ -63,19 +63,19 @@ interface OAuthCall {
 export const oauthPaths = (): Record<string, Json> => ({
   "/o/token/": call({
     operationId: "oauth_token",
-    summary: "An access token for client credentials",
+    summary: "Get an access token with client credentials",
     request: TokenRequest,
     answer: Token,
   }),
   "/o/revoke_token/": call({
     operationId: "oauth_revoke_token",
-    summary: "End a token of the client",
+    summary: "Revoke a token of the client",
     request: RevokeRequest,
     answer: null,
   }),
   "/o/introspect/": call({
     operationId: "oauth_introspect",
-    summary: "What a token of the client is good for",
+    summary: "Introspect a token of the client",
     request: IntrospectRequest,
     answer: Introspection,
   }),
@@ -84,9 +84,9 @@ export const oauthPaths = (): Record<string, Json> => ({
 const refOf = ({ $id }: TObject): Json => ({ schema: { $ref: `#/components/schemas/${$id}` } });
 
 const failures: Record<number, string> = {
-  400: "The request is incomplete or asks for what the client does not have.",
+  400: "The request is incomplete, or asks for something that the client was not granted.",
   401: "Client authentication failed.",
-  429: "Too many failed attempts of this client.",
+  429: "Too many failed attempts by this client.",
   500: "Internal error.",
   503: "Temporarily unavailable.",
 };

@@ -80,8 +80,8 @@ function listParameters({ list }: Route): Json[] {
           }),
         ]
       : [
-          parameter("cursor", "The place to go on from; taken from `next` or `previous`.", { type: "string" }),
-          parameter("order", `Direction by ${list.ordering[0]}; \`ordering\` wins.`, {
+          parameter("cursor", "The position to continue from, taken from `next` or `previous`.", { type: "string" }),
+          parameter("order", `Sort direction of ${list.ordering[0]}; \`ordering\` takes precedence.`, {
             type: "string",
             enum: ["asc", "desc"],
           }),
@@ -98,7 +98,7 @@ function listParameters({ list }: Route): Json[] {
       },
     ),
     parameter("ordering", `One of ${signed}.${several} Default ${list.defaultOrdering}.`, { type: "string" }),
-    parameter("search", `Case-insensitive text anywhere in: ${list.searches}.`, { type: "string" }),
+    parameter("search", `Case-insensitive substring of: ${list.searches}.`, { type: "string" }),
   ];
 }
 
@@ -109,7 +109,7 @@ const headerParameters = (route: Route): Json[] =>
           name: "Idempotency-Key",
           in: "header",
           description:
-            "1 to 255 printable ASCII characters. The same key and body within 24 hours get the first answer again.",
+            "1 to 255 printable ASCII characters. Repeating the same key and body within 24 hours returns the first answer.",
           schema: { type: "string", minLength: 1, maxLength: 255 },
         },
       ]
@@ -117,15 +117,15 @@ const headerParameters = (route: Route): Json[] =>
 
 const errorTexts: Record<number, string> = {
   400: "Invalid input.",
-  401: "No token, or one that is invalid or has expired.",
-  403: "The scope, the feature or the role is missing.",
+  401: "The token is missing, invalid or expired.",
+  403: "A required scope, feature or role is missing.",
   404: "No such object in this organization.",
-  409: "The state does not allow it.",
-  410: "The cursor is older than the retention.",
+  409: "The current state does not allow this.",
+  410: "The cursor is older than the retention period.",
   413: "The body is too large.",
   415: "The media type is not supported.",
-  416: "The range lies behind the end.",
-  422: "The Idempotency-Key was used with another body.",
+  416: "The requested range starts beyond the end of the recording.",
+  422: "The Idempotency-Key was already used with a different body.",
   429: "Rate limit exceeded.",
   500: "Internal error.",
   503: "Temporarily unavailable.",

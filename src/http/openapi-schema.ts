@@ -1,5 +1,5 @@
 import { messageKeyword } from "./field-errors.ts";
-import { shownSchema } from "./schemas.ts";
+import { describedSchema } from "./schemas.ts";
 
 type Json = Record<string, unknown>;
 
@@ -7,7 +7,7 @@ type Json = Record<string, unknown>;
 export function toOpenApi(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(toOpenApi);
   if (typeof schema !== "object" || schema === null) return schema;
-  const { [shownSchema]: shown } = schema as { [shownSchema]?: unknown };
+  const { [describedSchema]: shown } = schema as { [describedSchema]?: unknown };
   if (shown) return toOpenApi(shown);
   const result: Json = {};
   for (const [key, value] of Object.entries(schema)) {

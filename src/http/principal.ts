@@ -20,6 +20,8 @@ export interface PersonPrincipal {
   person: PersonIdentity;
   /** Of a browser with a cookie; null for a bearer token. */
   browserSessionId: string | null;
+  /** When a bearer token ends; null for a cookie. */
+  expiresAtMs: number | null;
 }
 
 export const partnerPrincipal = (partner: PartnerIdentity): PartnerPrincipal => ({
@@ -29,12 +31,19 @@ export const partnerPrincipal = (partner: PartnerIdentity): PartnerPrincipal => 
   partner,
 });
 
-export const personPrincipal = (person: PersonIdentity, browserSessionId: string | null = null): PersonPrincipal => ({
+export const personPrincipal = (
+  person: PersonIdentity,
+  {
+    browserSessionId = null,
+    expiresAtMs = null,
+  }: Partial<Pick<PersonPrincipal, "browserSessionId" | "expiresAtMs">> = {},
+): PersonPrincipal => ({
   kind: "person",
   id: person.userId,
   organization: person.organization,
   person,
   browserSessionId,
+  expiresAtMs,
 });
 
 export function actorOf(principal: Principal, requestId: string, remoteAddr: string): Actor {

@@ -76,14 +76,14 @@ export function choiceParam<const T extends string>(description: string, choices
 /** A comma separated list of which any may match. */
 export function choicesParam<const T extends string>(description: string, choices: readonly T[]): QueryParam<T[]> {
   return {
-    description: `${description} One value or a comma separated list of: ${choices.join(", ")}.`,
+    description: `${description} One value or a comma-separated list of: ${choices.join(", ")}.`,
     schema: { type: "string" },
     parse: (text) => commaList(text).map((part) => oneOf(part, choices)),
   };
 }
 
 export const textsParam = (description: string): QueryParam<string[]> => ({
-  description: `${description} One value or a comma separated list.`,
+  description: `${description} One value or a comma-separated list.`,
   schema: { type: "string" },
   parse: commaList,
 });

@@ -94,8 +94,8 @@ export function refuse(windows: readonly RateWindow[], nowMs: number): RateDecis
 
 /** The headers of section 21 without Retry-After. Of equal remainders the shorter window is shown. */
 export function rateHeaders({ states }: RateDecision): Record<string, string> {
-  const [shown] = states.toSorted((a, b) => a.remaining - b.remaining || a.windowSeconds - b.windowSeconds);
-  if (!shown) return {};
+  const [tightest] = states.toSorted((a, b) => a.remaining - b.remaining || a.windowSeconds - b.windowSeconds);
+  if (!tightest) return {};
   return {
     "RateLimit-Policy": states
       .map(({ name, quota, windowSeconds }) => `"${name}";q=${quota};w=${windowSeconds}`)
@@ -103,8 +103,8 @@ export function rateHeaders({ states }: RateDecision): Record<string, string> {
     RateLimit: states
       .map(({ name, remaining, resetSeconds }) => `"${name}";r=${remaining};t=${resetSeconds}`)
       .join(", "),
-    "X-RateLimit-Limit": String(shown.quota),
-    "X-RateLimit-Remaining": String(shown.remaining),
-    "X-RateLimit-Reset": String(shown.resetSeconds),
+    "X-RateLimit-Limit": String(tightest.quota),
+    "X-RateLimit-Remaining": String(tightest.remaining),
+    "X-RateLimit-Reset": String(tightest.resetSeconds),
   };
 }

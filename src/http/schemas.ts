@@ -51,19 +51,23 @@ export const Timestamp = Type.String({ format: "date-time", examples: ["2026-03-
 export const Uuid = Type.String({ format: "uuid" });
 
 /** Carries the schema that the description shows in place of the one that checks. */
-export const shownSchema: unique symbol = Symbol("shownSchema");
+export const describedSchema: unique symbol = Symbol("describedSchema");
 
 /**
  * Accepts what `schema` does, and is described as `shown`: a request field has one type for generators, also where other
  * spellings are accepted.
  */
-export const describedAs = <T extends TSchema>(schema: T, shown: TSchema): T => ({ ...schema, [shownSchema]: shown });
+export const describedAs = <T extends TSchema>(schema: T, shown: TSchema): T => ({
+  ...schema,
+  [describedSchema]: shown,
+});
 
-export const shownOf = (schema: TSchema & { [shownSchema]?: TSchema }): TSchema => schema[shownSchema] ?? schema;
+export const describedSchemaOf = (schema: TSchema & { [describedSchema]?: TSchema }): TSchema =>
+  schema[describedSchema] ?? schema;
 
 /** For a default that the schema must not fill in by itself. */
 export const describedDefault = <T extends TSchema>(schema: T, value: unknown): T =>
-  describedAs(schema, { ...shownOf(schema), default: value });
+  describedAs(schema, { ...describedSchemaOf(schema), default: value });
 
 /** Any JSON object. */
 export const FreeObject = Type.Unsafe<Record<string, unknown>>({ type: "object", additionalProperties: true });
@@ -75,15 +79,15 @@ export function patched<T extends TProperties>(
 ): TObject<{ [Field in keyof T]: TOptional<T[Field]> }> {
   const optional = Object.entries(fields).map(([field, { default: _, ...schema }]) => [
     field,
-    Type.Optional(withoutShownDefault(schema as TSchema)),
+    Type.Optional(withoutDescribedDefault(schema as TSchema)),
   ]);
   const properties: { [Field in keyof T]: TOptional<T[Field]> } = Object.fromEntries(optional);
   return Type.Object(properties, { $id: name });
 }
 
-function withoutShownDefault(schema: TSchema & { [shownSchema]?: TSchema }): TSchema {
-  if (!schema[shownSchema]) return schema;
-  const { default: _, ...shown } = schema[shownSchema];
+function withoutDescribedDefault(schema: TSchema & { [describedSchema]?: TSchema }): TSchema {
+  if (!schema[describedSchema]) return schema;
+  const { default: _, ...shown } = schema[describedSchema];
   return describedAs(schema, shown as TSchema);
 }
 
@@ -115,9 +119,9 @@ export function collectNamed(roots: readonly TSchema[]): Map<string, TSchema> {
   const visit = (value: unknown): void => {
     if (typeof value !== "object" || value === null || seen.has(value)) return;
     seen.add(value);
-    const schema = value as TSchema & { [refTarget]?: TSchema; [shownSchema]?: TSchema };
+    const schema = value as TSchema & { [refTarget]?: TSchema; [describedSchema]?: TSchema };
     if (schema[refTarget]) visit(schema[refTarget]);
-    if (schema[shownSchema]) visit(schema[shownSchema]);
+    if (schema[describedSchema]) visit(schema[describedSchema]);
     if (typeof schema.$id === "string") {
       const known = found.get(schema.$id);
       if (known && known !== schema) throw new Error(`two schemas are named ${schema.$id}`);

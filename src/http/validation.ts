@@ -48,13 +48,13 @@ function textErrors(body: unknown, known: ReadonlySet<string>): FieldErrors | un
   };
   const check = (text: string): void => {
     if (text.includes("\0")) report(path.join("."), "Null characters are not allowed.");
-    else if (/\p{Surrogate}/u.test(text)) report(path.join("."), "Not a valid Unicode text.");
+    else if (/\p{Surrogate}/u.test(text)) report(path.join("."), "Not valid Unicode text.");
   };
   const visit = (value: unknown, field: string, depth: number): void => {
     if (typeof value === "string") check(value);
     if (typeof value !== "object" || value === null) return;
     if (depth > maxDepth) {
-      report(field, "Nested too deeply.");
+      report(field, "The value is nested too deeply.");
       return;
     }
     const isList = Array.isArray(value);

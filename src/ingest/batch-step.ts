@@ -4,14 +4,19 @@ import type { DeviceHold } from "./device-memory.ts";
 import type { BatchRows } from "./ingest-rows.ts";
 
 /** A packet that was not stored before. */
-export interface TakenPacket {
+export interface AcceptedPacket {
   hold: DeviceHold;
   messages: readonly TrackerMessage[];
   receivedAtMs: number;
+  /** Why the part of a recording in it is not taken. Set by a step; those after it leave the part alone. */
+  refusal?: PartRefusal;
 }
 
+/** `model`: the device has no ECG. `quota`: it has sent enough for a day. `size`: the recording would be too large. */
+export type PartRefusal = "model" | "quota" | "size";
+
 /** The order in which steps lock their rows; packets of one device keep theirs. */
-export const byDeviceId = (a: Pick<TakenPacket, "hold">, b: Pick<TakenPacket, "hold">): number =>
+export const byDeviceId = (a: Pick<AcceptedPacket, "hold">, b: Pick<AcceptedPacket, "hold">): number =>
   a.hold.device.id < b.hold.device.id ? -1 : Number(a.hold.device.id > b.hold.device.id);
 
 /**
@@ -22,7 +27,7 @@ export const byDeviceId = (a: Pick<TakenPacket, "hold">, b: Pick<TakenPacket, "h
  */
 export type BatchStep = (
   client: Client,
-  packets: readonly TakenPacket[],
+  packets: readonly AcceptedPacket[],
   rows: BatchRows,
   nowMs: number,
 ) => Promise<void>;

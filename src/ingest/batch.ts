@@ -5,7 +5,7 @@ import { onClient } from "../db/database.ts";
 import { newUuid } from "../lib/ids.ts";
 import type { OutboundEntry } from "../outbox/outbound-entry.ts";
 import { eventTypes } from "../resources/events/event-types.ts";
-import type { BatchStep, TakenPacket } from "./batch-step.ts";
+import type { AcceptedPacket, BatchStep, PartRefusal } from "./batch-step.ts";
 import { beginBatch, copiesOf, type FrameKeyRow, insertFrameKeys, markJumps } from "./batch-store.ts";
 import type { DeviceHold, DeviceMemory } from "./device-memory.ts";
 import { DeviceEvaluation, type EvaluateOptions } from "./evaluate.ts";
@@ -37,6 +37,8 @@ export interface Committed {
   outbound: readonly OutboundEntry[];
   /** The status of each ECG recording that is over. */
   recordings: readonly unknown[];
+  /** Packets whose part of a recording was not taken. */
+  refused: readonly { packet: Packet; reason: PartRefusal }[];
 }
 
 /** A newer connection holds these devices. Nothing of the batch was stored. */
@@ -72,7 +74,8 @@ export async function storeBatch(
   const organizationIds = [...new Set(batch.packets.map(({ hold }) => hold.device.organizationId))];
   const versions = await beginBatch(client, batch.id, nowMs, organizationIds);
   if (!versions) {
-    if (!batch.pending) throw new Error("a batch has committed that never came to its commit");
+    if (!batch.pending)
+      throw new Error(`batch ${batch.id} is recorded as committed, but this process never attempted its commit`);
     await client.query("rollback");
     return batch.pending;
   }
@@ -84,7 +87,7 @@ export async function storeBatch(
   const holds = batch.packets.map(({ hold }) => hold);
   const past = await readPast(onClient(client), holds, rules);
   const rows = noRows();
-  const taken: TakenPacket[] = [];
+  const taken: (AcceptedPacket & { packet: Packet })[] = [];
   const evaluations = new Map<DeviceHold, DeviceEvaluation>();
   const evaluateOptions = { ...options, isScheduled: book.isScheduled };
   for (const [index, { packet, messages }] of reports.entries()) {
@@ -98,7 +101,7 @@ export async function storeBatch(
     }
     if (isNew[index]) {
       evaluation.take(messages, receivedAtMs);
-      taken.push({ hold, messages, receivedAtMs });
+      taken.push({ packet, hold, messages, receivedAtMs });
     } else evaluation.seen(messages, receivedAtMs);
   }
   for (const evaluation of evaluations.values()) evaluation.finish();
@@ -121,7 +124,8 @@ export async function storeBatch(
   const copies = copiesOf(rows);
   const outbound = await locking;
   const recordings = rows.events.flatMap(({ typeNumber, data }) => (typeNumber === ecgType ? [data.status] : []));
-  batch.pending = { memories, duplicates, ruleEvaluations: count, outbound: rows.outbound, recordings };
+  const refused = taken.flatMap(({ packet, refusal }) => (refusal ? [{ packet, reason: refusal }] : []));
+  batch.pending = { memories, duplicates, ruleEvaluations: count, outbound: rows.outbound, recordings, refused };
   await copyAnd(client, [...copies, outbound.copy], [...outbound.wakeUps, "commit"].join("; "));
   return batch.pending;
 }

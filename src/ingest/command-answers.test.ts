@@ -14,8 +14,8 @@ const answer = (word: string, serial: string | null = null, more: Partial<Comman
   ...more,
 });
 const verdict = (awaited: CommandRow["awaited"], ...answers: CommandAnswer[]) => {
-  const heard = answers.map((one, index) => ({ answer: one, receivedAtMs: 1000 + index }));
-  const { settlement, awaited: missing } = judge(command(awaited), heard);
+  const received = answers.map((one, index) => ({ answer: one, receivedAtMs: 1000 + index }));
+  const { settlement, awaited: missing } = judge(command(awaited), received);
   return {
     status: settlement?.status,
     code: settlement?.error?.code,
@@ -56,8 +56,8 @@ describe("an answer", () => {
     expect(verdict([{ word: "AP28" }], answer("AP28", "000123", { isAccepted: false }))).toMatchObject({
       code: "device_rejected",
     });
-    const told = answer("0001", "000123", { isAccepted: false, refusal: "not_supported" });
-    expect(verdict([], told)).toMatchObject({ status: "ack_error", code: "not_supported" });
+    const refusedAnswer = answer("0001", "000123", { isAccepted: false, refusal: "not_supported" });
+    expect(verdict([], refusedAnswer)).toMatchObject({ status: "ack_error", code: "not_supported" });
   });
 
   it("that comes first is the one that counts", () => {

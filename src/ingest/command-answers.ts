@@ -9,7 +9,7 @@ import {
   serialOf,
 } from "../resources/commands/command-record.ts";
 import { acknowledged, refused, type Settlement, settleCommands } from "../resources/commands/command-settling.ts";
-import type { BatchStep, TakenPacket } from "./batch-step.ts";
+import type { AcceptedPacket, BatchStep } from "./batch-step.ts";
 
 /**
  * Answers of devices end the commands under way, in the transaction of their packets: what a partner is told of a command is
@@ -33,13 +33,13 @@ export const commandAnswers: BatchStep = async (client, packets, rows) => {
   rows.outbound.push(...outbound);
 };
 
-interface HeardAnswer {
+interface ReceivedAnswer {
   answer: CommandAnswer;
   receivedAtMs: number;
 }
 
-function answersOf(packets: readonly TakenPacket[]): Map<string, HeardAnswer[]> {
-  const answers = new Map<string, HeardAnswer[]>();
+function answersOf(packets: readonly AcceptedPacket[]): Map<string, ReceivedAnswer[]> {
+  const answers = new Map<string, ReceivedAnswer[]>();
   for (const { hold, messages, receivedAtMs } of packets) {
     for (const answer of messages) {
       if (answer.kind !== "command_answer") continue;
@@ -58,10 +58,10 @@ interface Verdict {
 }
 
 /** Pure: what the answers, in their order, make of a command under way. */
-export function judge(command: CommandRow, heard: readonly HeardAnswer[]): Verdict {
+export function judge(command: CommandRow, received: readonly ReceivedAnswer[]): Verdict {
   let awaited = command.awaited ?? [];
   const hasWords = awaited.length > 0;
-  for (const { answer, receivedAtMs } of heard) {
+  for (const { answer, receivedAtMs } of received) {
     // The serial is echoed by some protocols; others, and some devices, repeat the word alone.
     if (answer.serial !== null && answer.serial !== serialOf(command)) continue;
     const expected = awaited.find(({ word }) => word === answer.word);

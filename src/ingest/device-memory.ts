@@ -55,6 +55,8 @@ export interface DeviceHold {
   readonly organizationIdBytes: Buffer;
   readonly epoch: number;
   memory: DeviceMemory;
+  /** Set where packets are older than what is known: they do not say whether the device is online now. */
+  readonly isOnline?: boolean;
   state: HoldState;
   /** The rules that apply, as of their version. */
   view: RuleView | undefined;

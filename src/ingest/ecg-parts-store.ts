@@ -26,35 +26,60 @@ export interface KnownRecording {
   event_id: string | null;
 }
 
-export interface TakenPart {
+export interface AcceptedPart {
   hold: DeviceHold;
   part: EcgPart;
   receivedAtMs: number;
+  refuse(): void;
 }
 
 /** A recording that a part of this batch belongs to. */
 export interface OpenRecording extends KnownRecording {
   hold: DeviceHold;
   isNew: boolean;
-  parts: TakenPart[];
+  /** Those that are not there yet. */
+  parts: AcceptedPart[];
 }
 
-/** Recordings that parts may belong to, and all that are under way on the same devices. One writer per device: its packets. */
-export async function lockRecordings(client: Client, taken: readonly TakenPart[]): Promise<KnownRecording[]> {
+const columns = `r.id, r.device_id, r.transfer, r.total, r.sampling_rate_hz, r.scale_uv, r.ts, r.device_ts, r.started_at,
+  r.last_part_at, r.status, r.sample_count, r.leads, r.avg_hr, r.classification, r.quality,
+  (r.device_info->>'gain')::float8 as gain, r.event_id`;
+
+/**
+ * The newest recording of each form that parts have, and no other: a device may have thousands of one name. One writer per
+ * device, its packets.
+ */
+export async function lockRecordings(client: Client, forms: readonly AcceptedPart[]): Promise<KnownRecording[]> {
   const { rows } = await client.query<KnownRecording>({
     name: "ecg_lock",
-    text: `select id, device_id, transfer, total, sampling_rate_hz, scale_uv, ts, device_ts, started_at, last_part_at, status,
-        sample_count, leads, avg_hr, classification, quality, (device_info->>'gain')::float8 as gain, event_id
-      from ecg_recordings
-      where device_id = any($1::uuid[]) and (status = 'receiving' or transfer = any($2::text[]))
-      order by device_id, id for update`,
+    text: `select ${columns} from unnest($1::uuid[], $2::text[], $3::int[], $4::float8[], $5::float8[])
+        as f(device_id, transfer, total, rate, scale)
+      cross join lateral (
+        select * from ecg_recordings e
+        where e.device_id = f.device_id and e.transfer = f.transfer and e.total = f.total
+          and e.sampling_rate_hz = f.rate and e.scale_uv = f.scale
+        order by e.id desc limit 1 for update
+      ) r`,
     values: [
-      [...new Set(taken.map(({ hold }) => hold.device.id))],
-      [...new Set(taken.map(({ part }) => part.transfer))],
+      forms.map(({ hold }) => hold.device.id),
+      forms.map(({ part }) => part.transfer),
+      forms.map(({ part }) => part.total),
+      forms.map(({ part }) => part.samplingRateHz),
+      forms.map(({ part }) => part.scaleUv),
     ],
   });
-  // Of several with the same name the newest is meant.
-  return rows.reverse();
+  return rows;
+}
+
+/** Recordings that are under way on these devices: a bounded number each. */
+export async function openRecordings(client: Client, deviceIds: readonly string[]): Promise<KnownRecording[]> {
+  const { rows } = await client.query<KnownRecording>({
+    name: "ecg_open",
+    text: `select ${columns} from ecg_recordings r where device_id = any($1::uuid[]) and status = 'receiving'
+      order by device_id, last_part_at`,
+    values: [deviceIds],
+  });
+  return rows;
 }
 
 export async function insertRecordings(client: Client, rows: readonly OpenRecording[], nowMs: number): Promise<void> {
@@ -88,15 +113,16 @@ export async function insertRecordings(client: Client, rows: readonly OpenRecord
   });
 }
 
-/** A part that is there already stays as it came first. Answers the recordings that have grown. */
-export async function insertParts(client: Client, recordings: readonly OpenRecording[]): Promise<ReadonlySet<string>> {
+/** A part that is there already stays as it came first. */
+export async function insertParts(client: Client, recordings: readonly OpenRecording[]): Promise<void> {
   const rows = recordings.flatMap(({ id, parts }) => parts.map((taken) => ({ id, ...taken })));
-  const inserted = await client.query<[string]>({
+  if (rows.length === 0) return;
+  await client.query({
     name: "ecg_parts",
     text: `insert into ecg_parts (device_id, recording_id, organization_id, lead, sequence, sample_count, samples, received_at)
       select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int2[], $5::int2[], $6::int[], $7::bytea[],
         $8::timestamptz[])
-      on conflict do nothing returning recording_id`,
+      on conflict do nothing`,
     values: [
       rows.map(({ hold }) => hold.device.id),
       rows.map(({ id }) => id),
@@ -107,9 +133,7 @@ export async function insertParts(client: Client, recordings: readonly OpenRecor
       rows.map(({ part }) => bytesOf(part.samples)),
       rows.map(({ receivedAtMs }) => new Date(receivedAtMs)),
     ],
-    rowMode: "array",
   });
-  return new Set(inserted.rows.map(([id]) => id));
 }
 
 function bytesOf(samples: readonly number[]): Buffer {
@@ -120,8 +144,9 @@ function bytesOf(samples: readonly number[]): Buffer {
 
 export async function partSizes(
   client: Client,
-  recordings: readonly OpenRecording[],
+  recordings: readonly KnownRecording[],
 ): Promise<ReadonlyMap<string, PartSize[]>> {
+  if (recordings.length === 0) return new Map();
   const { rows } = await client.query<PartSize & { recordingId: string }>({
     name: "ecg_sizes",
     text: `select recording_id as "recordingId", lead, sequence, sample_count as "sampleCount" from ecg_parts

@@ -1,22 +1,27 @@
+import type { Client } from "pg";
+import type { EcgPart } from "../codecs/tracker-message.ts";
 import { uuidV7 } from "../lib/ids.ts";
 import { durationMs, layOut, leadName, type PartSize } from "../resources/ecg/ecg-layout.ts";
-import type { BatchStep, TakenPacket } from "./batch-step.ts";
+import type { EcgStatus } from "../resources/ecg/ecg-record.ts";
+import type { AcceptedPacket, BatchStep } from "./batch-step.ts";
 import { stalledAfterMs } from "./ecg-closing.ts";
 import { ecgEvent } from "./ecg-event.ts";
 import {
+  type AcceptedPart,
   insertParts,
   insertRecordings,
   type KnownRecording,
   lockRecordings,
   type OpenRecording,
+  openRecordings,
   partSizes,
-  type TakenPart,
   updateRecordings,
 } from "./ecg-parts-store.ts";
 import { plausibleTime } from "./rules/time-rule.ts";
 
-/** Samples of all leads, gaps included. A part beyond it is a packet that cannot be stored: kept aside, and answered. */
+/** Samples of all leads, gaps included, and leads. A part beyond them is not taken, and answered: others are. */
 const maxSamples = 2 * 1024 * 1024;
+const maxLeads = 12;
 /** A device that begins more without ending them gives up the oldest. */
 const maxOpen = 20;
 
@@ -28,21 +33,20 @@ const maxOpen = 20;
 export const storeEcgParts: BatchStep = async (client, packets, rows, nowMs) => {
   const taken = partsOf(packets);
   if (taken.length === 0) return;
-  const known = await lockRecordings(client, taken);
-  const touched = assign(taken, known, nowMs);
-  await insertRecordings(
+  const forms = new Map(taken.map((one) => [formOf(one.hold.device.id, one.part), one]));
+  const touched = assign(taken, await lockRecordings(client, [...forms.values()]), nowMs);
+  const stored = await partSizes(
     client,
-    touched.filter(({ isNew }) => isNew),
-    nowMs,
+    touched.filter(({ isNew }) => !isNew),
   );
-  const grown = await insertParts(client, touched);
-  const surplus = surplusOf(known, touched);
-  const changed = [...touched.filter(({ id }) => grown.has(id)), ...surplus];
+  const grown = touched.filter((recording) => grow(recording, stored.get(recording.id) ?? []));
+  const begun = grown.filter(({ isNew }) => isNew);
+  await insertRecordings(client, begun, nowMs);
+  await insertParts(client, grown);
+  const surplus = begun.length === 0 ? [] : await giveUpSurplus(client, begun, touched);
+  const changed = [...grown, ...surplus];
   if (changed.length === 0) return;
-  const sizes = await partSizes(client, changed);
   for (const recording of changed) {
-    const isGivenUp = surplus.includes(recording);
-    settle(recording, sizes.get(recording.id) ?? [], isGivenUp);
     if (recording.status === "receiving" || recording.event_id !== null) continue;
     recording.event_id = uuidV7(nowMs);
     const duration_ms = durationMs(recording.sample_count, recording.sampling_rate_hz);
@@ -51,40 +55,47 @@ export const storeEcgParts: BatchStep = async (client, packets, rows, nowMs) => 
   await updateRecordings(client, changed);
 };
 
-const partsOf = (packets: readonly TakenPacket[]): TakenPart[] =>
-  packets.flatMap(({ hold, messages, receivedAtMs }) =>
-    messages.flatMap((part) => (part.kind === "ecg_part" ? [{ hold, part, receivedAtMs }] : [])),
-  );
+const partsOf = (packets: readonly AcceptedPacket[]): AcceptedPart[] =>
+  packets.flatMap((packet) => {
+    const { hold, messages, receivedAtMs, refusal } = packet;
+    const refuse = (): void => {
+      packet.refusal = "size";
+    };
+    return refusal
+      ? []
+      : messages.flatMap((part) => (part.kind === "ecg_part" ? [{ hold, part, receivedAtMs, refuse }] : []));
+  });
+
+/** All that tells recordings of a device apart. */
+const formOf = (deviceId: string, { transfer, total, samplingRateHz, scaleUv }: EcgPart): string =>
+  JSON.stringify([deviceId, transfer, total, samplingRateHz, scaleUv]);
 
 /** Finds the recording of each part, or begins it. */
-function assign(taken: readonly TakenPart[], known: readonly KnownRecording[], nowMs: number): OpenRecording[] {
+function assign(taken: readonly AcceptedPart[], known: readonly KnownRecording[], nowMs: number): OpenRecording[] {
+  const byForm = new Map<string, KnownRecording>();
+  for (const one of known) {
+    const { sampling_rate_hz: samplingRateHz, scale_uv: scaleUv } = one;
+    byForm.set(JSON.stringify([one.device_id, one.transfer, one.total, samplingRateHz, scaleUv]), one);
+  }
   const touched = new Map<string, OpenRecording>();
   for (const one of taken) {
-    const { hold, part, receivedAtMs } = one;
-    const candidates = [...touched.values(), ...known];
-    const found = candidates.find((recording) => isOf(recording, one)) ?? begin(one, nowMs);
-    const open = touched.get(found.id) ?? { ...found, hold, isNew: !candidates.includes(found), parts: [] };
+    const form = formOf(one.hold.device.id, one.part);
+    const candidate = byForm.get(form);
+    const found = candidate && isUnderWay(candidate, one) ? candidate : begin(one, nowMs);
+    const isNew = found !== candidate;
+    const open = touched.get(found.id) ?? { ...found, hold: one.hold, isNew, parts: [] };
     open.parts.push(one);
-    open.last_part_at = new Date(Math.max(open.last_part_at.getTime(), receivedAtMs));
-    open.gain ??= part.gain;
+    byForm.set(form, open);
     touched.set(open.id, open);
   }
   return [...touched.values()];
 }
 
 /** A time that is none may name every recording of the device, so that it holds only for as long as one is under way. */
-function isOf(recording: KnownRecording, { hold, part, receivedAtMs }: TakenPart): boolean {
-  return (
-    recording.device_id === hold.device.id &&
-    recording.transfer === part.transfer &&
-    recording.total === part.total &&
-    recording.sampling_rate_hz === part.samplingRateHz &&
-    recording.scale_uv === part.scaleUv &&
-    (part.deviceTimeMs !== null || recording.last_part_at.getTime() >= receivedAtMs - stalledAfterMs)
-  );
-}
+const isUnderWay = (recording: KnownRecording, { part, receivedAtMs }: AcceptedPart): boolean =>
+  part.deviceTimeMs !== null || recording.last_part_at.getTime() >= receivedAtMs - stalledAfterMs;
 
-const begin = ({ hold, part, receivedAtMs }: TakenPart, nowMs: number): KnownRecording => ({
+const begin = ({ hold, part, receivedAtMs }: AcceptedPart, nowMs: number): KnownRecording => ({
   id: uuidV7(nowMs),
   device_id: hold.device.id,
   transfer: part.transfer,
@@ -105,29 +116,67 @@ const begin = ({ hold, part, receivedAtMs }: TakenPart, nowMs: number): KnownRec
   event_id: null,
 });
 
-/** The oldest recordings of devices that have begun too many. */
-function surplusOf(known: readonly KnownRecording[], touched: readonly OpenRecording[]): OpenRecording[] {
+/** Gives up the oldest recordings of devices that have begun too many. */
+async function giveUpSurplus(
+  client: Client,
+  begun: readonly OpenRecording[],
+  touched: readonly OpenRecording[],
+): Promise<OpenRecording[]> {
+  const holds = new Map(begun.map(({ hold }) => [hold.device.id, hold]));
+  const open = await openRecordings(client, [...holds.keys()]);
   const surplus: OpenRecording[] = [];
-  const holds = new Map(touched.filter(({ isNew }) => isNew).map(({ hold }) => [hold.device.id, hold]));
   for (const [deviceId, hold] of holds) {
-    const untouched = known.filter(
-      (one) => one.device_id === deviceId && one.status === "receiving" && !touched.some(({ id }) => id === one.id),
-    );
-    const begun = touched.filter((one) => one.device_id === deviceId && one.status === "receiving").length;
-    const tooMany = untouched.length + begun - maxOpen;
-    if (tooMany <= 0) continue;
-    const oldest = untouched.sort((a, b) => a.last_part_at.getTime() - b.last_part_at.getTime()).slice(0, tooMany);
+    const own = open.filter((one) => one.device_id === deviceId);
+    const untouched = own.filter(({ id }) => !touched.some((one) => one.id === id));
+    const oldest = untouched.slice(0, Math.max(0, own.length - maxOpen));
     surplus.push(...oldest.map((one) => ({ ...one, hold, isNew: false, parts: [] })));
   }
+  const sizes = await partSizes(client, surplus);
+  for (const recording of surplus) settle(recording, sizes.get(recording.id) ?? [], "incomplete");
   return surplus;
 }
 
-/** What the parts that are stored now make of the recording. A status only moves forward. */
-function settle(recording: OpenRecording, sizes: readonly PartSize[], isGivenUp: boolean): void {
+/** Takes in the parts that are new, unless they make the recording too large. False: nothing of it changes. */
+function grow(recording: OpenRecording, stored: readonly PartSize[]): boolean {
+  const sizes = new Map(stored.map((size) => [`${size.lead}.${size.sequence}`, size]));
+  const fresh = new Map<string, AcceptedPart>();
+  for (const one of recording.parts) {
+    const key = `${one.part.lead}.${one.part.sequence}`;
+    if (!sizes.has(key) && !fresh.has(key)) fresh.set(key, one);
+  }
+  recording.parts = [...fresh.values()];
+  if (recording.parts.length === 0) return false;
+  const sizesOf = (parts: readonly AcceptedPart[]): PartSize[] => [
+    ...stored,
+    ...parts.map(({ part: { lead, sequence, samples } }) => ({ lead, sequence, sampleCount: samples.length })),
+  ];
+  if (isTooLarge(sizesOf(recording.parts), recording.total)) {
+    for (const { refuse } of recording.parts) refuse();
+    recording.parts = [];
+    return false;
+  }
+  for (const { part, receivedAtMs } of recording.parts) {
+    recording.last_part_at = new Date(Math.max(recording.last_part_at.getTime(), receivedAtMs));
+    recording.gain ??= part.gain;
+  }
+  settle(recording, sizesOf(recording.parts), recording.status);
+  return true;
+}
+
+/** At least as large as its layout, and found without making it: gaps are as long as the largest part at most. */
+function isTooLarge(sizes: readonly PartSize[], total: number): boolean {
+  const leads = new Set(sizes.map(({ lead }) => lead)).size;
+  if (leads > maxLeads) return true;
+  const maxCount = Math.max(...sizes.map(({ sampleCount }) => sampleCount));
+  if (maxCount * total * leads <= maxSamples) return false;
+  const layout = layOut(sizes, total);
+  return layout.sampleCount * layout.leads.length > maxSamples;
+}
+
+/** What its parts make of the recording. A status only moves forward. */
+function settle(recording: OpenRecording, sizes: readonly PartSize[], otherwise: EcgStatus): void {
   const layout = layOut(sizes, recording.total);
-  if (layout.sampleCount * layout.leads.length > maxSamples) throw new RangeError("an ECG recording is too large");
-  if (layout.isComplete) recording.status = "complete";
-  else if (isGivenUp) recording.status = "incomplete";
+  recording.status = layout.isComplete ? "complete" : otherwise;
   recording.sample_count = recording.status === "receiving" ? receivedSamples(sizes) : layout.sampleCount;
   recording.leads = layout.leads.map(({ lead }) => leadName(lead));
 }

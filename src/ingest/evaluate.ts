@@ -2,10 +2,9 @@ import type { MetricKey } from "../codecs/metric-keys.ts";
 import type { Alarm, Fix, TrackerMessage, Vitals } from "../codecs/tracker-message.ts";
 import { formatUuid } from "../lib/ids.ts";
 import { addressJob, locateJob, type PlaceJob } from "../places/place-job.ts";
-import { alarmData } from "../resources/events/event-envelope.ts";
-import { eventTypes, severities } from "../resources/events/event-types.ts";
 import type { ScheduleCheck } from "../rules/fence-schedule.ts";
 import { isLate } from "../rules/lateness.ts";
+import { alarmEvent } from "./alarm-event.ts";
 import type { DeviceHold, DeviceMemory, LastLocation, RecentFix } from "./device-memory.ts";
 import type { BatchRows, LocationRow, StateRow } from "./ingest-rows.ts";
 import { withAlarm } from "./rules/alarm-rules.ts";
@@ -13,6 +12,7 @@ import { DeviceRules } from "./rules/device-rules.ts";
 import { invalidReason, isJump, isMoving } from "./rules/fix-rules.ts";
 import type { RuleView } from "./rules/organization-rules.ts";
 import { plausibleTime } from "./rules/time-rule.ts";
+import { UnstorablePacket } from "./unstorable-packet.ts";
 
 export interface EvaluateOptions {
   /** A UUIDv7 of the time. */
@@ -54,7 +54,8 @@ export class DeviceEvaluation {
 
   /** Any packet, also a resent one, is a sign of life; a power-off notice is the last one. */
   seen(messages: readonly TrackerMessage[], receivedAtMs: number): void {
-    const isOnline = !messages.some((message) => message.kind === "alarm" && message.type === "power_off");
+    const isOnline =
+      this.hold.isOnline ?? !messages.some((message) => message.kind === "alarm" && message.type === "power_off");
     const { presence } = this.#state;
     if (presence.at(-1)?.isOnline !== isOnline) presence.push({ isOnline, atMs: receivedAtMs });
     this.#state.lastSeenMs = Math.max(this.#state.lastSeenMs, receivedAtMs);
@@ -144,7 +145,8 @@ export class DeviceEvaluation {
   #takeFix(fix: Fix, receivedAtMs: number): LocationRow | undefined {
     const { gps } = fix;
     if (gps === null) return undefined;
-    if (!Number.isFinite(gps.lat) || !Number.isFinite(gps.lng)) throw new RangeError("coordinates are not numbers");
+    if (!Number.isFinite(gps.lat) || !Number.isFinite(gps.lng))
+      throw new UnstorablePacket("coordinates are not numbers");
     const network = fix.network ?? fix.cells[0] ?? null;
     const tsMs = plausibleTime(fix.deviceTimeMs, receivedAtMs);
     const recent: RecentFix = {
@@ -227,29 +229,9 @@ export class DeviceEvaluation {
   }
 
   #addAlarm(alarm: Alarm, place: LocationRow | undefined, receivedAtMs: number): void {
-    const tsMs = plausibleTime(alarm.deviceTimeMs, receivedAtMs);
-    const { number, severity, title, outboundType } = eventTypes[alarm.type];
     const { battery } = this.memory;
-    const isBattery = alarm.type === "low_battery" && battery !== null;
     const id = this.#options.newId(receivedAtMs);
-    const message = isBattery ? `Battery at ${battery}%` : title;
-    const location = this.#placeOf(place);
-    const ts = new Date(tsMs).toISOString();
-    const enveloped = { id: formatUuid(id), eventType: alarm.type, severity, ts, message, location };
-    this.#rows.events.push({
-      hold: this.hold,
-      id,
-      typeNumber: number,
-      severity: severities[severity],
-      tsMs,
-      deviceTimeMs: alarm.deviceTimeMs,
-      receivedAtMs,
-      title,
-      message,
-      location,
-      data: { ...(alarm.code === "" ? {} : { code: alarm.code }), ...(battery === null ? {} : { battery }) },
-      outbound: outboundType === null ? null : alarmData(enveloped, battery),
-    });
+    this.#rows.events.push(alarmEvent(this.hold, id, alarm, { battery, location: this.#placeOf(place) }, receivedAtMs));
   }
 
   /** Where the device was when it spoke: the fix of the same packet, else the newest one known. */

@@ -3,7 +3,7 @@ import { amrFrameMs, readAmrFrames } from "../lib/amr-frames.ts";
 import { type InboundMessage, insertInbound } from "../resources/messages/inbound-store.ts";
 import { messageEntry } from "../resources/messages/message-record.ts";
 import { type BatchStep, byDeviceId } from "./batch-step.ts";
-import { storeVoicePart } from "./voice-parts.ts";
+import { storeVoiceParts } from "./voice-parts.ts";
 
 /**
  * Texts and recordings of devices. A part is stored with the packet that brought it, and only then answered; the packet with the
@@ -13,14 +13,18 @@ export const inboundMessages: BatchStep = async (client, packets, rows, nowMs) =
   const found = packets.filter(({ messages }) => messages.some(({ kind }) => kind === "text" || kind === "voice_part"));
   if (found.length === 0) return;
   const db = onClient(client);
-  const now = new Date(nowMs);
-  for (const { hold, messages, receivedAtMs } of found.toSorted(byDeviceId)) {
+  const sorted = found.toSorted(byDeviceId);
+  const parts = sorted.flatMap(({ hold, messages, refusal }) => {
+    const device = { id: hold.device.id, organization_id: hold.device.organizationId };
+    return refusal ? [] : messages.flatMap((part) => (part.kind === "voice_part" ? [{ device, part }] : []));
+  });
+  const finished = parts.length === 0 ? undefined : await storeVoiceParts(db, parts, new Date(nowMs));
+  for (const { hold, messages, receivedAtMs } of sorted) {
     const device = { id: hold.device.id, organization_id: hold.device.organizationId };
     const made: InboundMessage[] = [];
     for (const message of messages) {
       if (message.kind === "text") made.push({ text: message.text, recording: null });
-      if (message.kind !== "voice_part") continue;
-      const bytes = await storeVoicePart(db, device, message, now);
+      const bytes = message.kind === "voice_part" ? finished?.get(message) : undefined;
       if (bytes) made.push({ text: null, recording: recordingOf(bytes) });
     }
     for (const message of made) {

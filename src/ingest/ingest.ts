@@ -3,13 +3,16 @@ import type { Database } from "../db/database.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Metrics } from "../lib/metrics.ts";
+import { alarmsOnly } from "./alarms-only.ts";
 import { type Batch, type Committed, makeBatch, type StaleDevices, type StoreOptions, storeBatch } from "./batch.ts";
-import { failureOf, reasonOf } from "./batch-failure.ts";
+import { type BatchFailure, failureOf, placeOf, reasonOf } from "./batch-failure.ts";
+import { BlamedDevices } from "./blamed-devices.ts";
 import type { DeviceHold } from "./device-memory.ts";
 import { makeIngestMetrics } from "./ingest-metrics.ts";
-import type { Outcome, Packet } from "./packet.ts";
+import { type Outcome, type Packet, sizeOf } from "./packet.ts";
 import { keepPoisoned } from "./poison-store.ts";
 import { rereadRules } from "./rules/rule-store.ts";
+import { WaitingPackets } from "./waiting-packets.ts";
 
 /**
  * Stores packets durably: as soon as a transaction is done, everything that waits becomes the next one (adaptive batches:
@@ -34,27 +37,38 @@ export interface IngestOptions extends StoreOptions {
   clock: Clock;
   log: Logger;
   metrics: Metrics;
-  /** Transactions at a time, 1 or 2. */
+  /** Transactions at a time, 1 or 2; one more may run for alarms. */
   inFlight: number;
   /**
    * So many packets must wait for a second transaction to begin beside the first: then this process works while the database
    * does, and the other way round. With fewer it would only make batches smaller, which cost more and are answered no sooner.
    */
   secondBatchThreshold?: number;
+  /** True while there is hardly any room on the disk. */
+  takesOnlyAlarms?: () => boolean;
 }
 
-const maxPackets = 2000;
+/** Recordings make a transaction long before they are many: 2,000 positions have some 300 KB. */
+const batchLimits = { packets: 2000, bytes: 512 * 1024 };
 const defaultSecondBatchThreshold = 200;
 const firstPauseMs = 100;
 const maxPauseMs = 5000;
+/** While the program fails at every packet, the next attempt may meet one that shows it to be the fault of the others. */
+const maxFaultPauseMs = 1000;
+/** Packets of blamed devices that are tried before the others come again. */
+const maxBlamedPackets = 32;
 /** A server that does not answer for so long is left; the next attempt finds out whether the commit was done. */
 const attemptTimeoutMs = 60_000;
 
-/** What a packet holds in memory beside its bytes, about. */
-const packetOverheadBytes = 500;
-const sizeOf = ({ frame }: Packet): number => frame.raw.length + packetOverheadBytes;
-
 const isStoring = ({ state }: DeviceHold): boolean => state === "storing" || state === "moved";
+
+/** What one round of the queue shows. */
+interface Round {
+  /** Packets that were stored in it. */
+  stored: number;
+  /** Packets that failed alone by a fault of the program. */
+  suspects: { packet: Packet; error: unknown }[];
+}
 
 export function makeIngest(options: IngestOptions): Ingest {
   return new BatchingIngest(options);
@@ -63,7 +77,7 @@ export function makeIngest(options: IngestOptions): Ingest {
 class BatchingIngest implements Ingest {
   readonly #options: IngestOptions;
   readonly #metrics: ReturnType<typeof makeIngestMetrics>;
-  #waiting: Packet[] = [];
+  readonly #waiting = new WaitingPackets(batchLimits);
   queuedFrames = 0;
   queuedBytes = 0;
   #running = 0;
@@ -71,6 +85,8 @@ class BatchingIngest implements Ingest {
   readonly #idleClients: Client[] = [];
   readonly #busyClients = new Set<Client>();
   readonly #pauses = new Set<() => void>();
+  readonly #blamed = new BlamedDevices();
+  #faultPauseMs = firstPauseMs;
   #onIdle: (() => void) | undefined;
   #onSettled: () => void = () => undefined;
 
@@ -86,12 +102,24 @@ class BatchingIngest implements Ingest {
   submit(packet: Packet): void {
     this.queuedFrames++;
     this.queuedBytes += sizeOf(packet);
-    this.#waiting.push(packet);
-    if (this.#running === 0 || (this.#running < this.#options.inFlight && this.#fillsSecondBatch)) this.#startSoon();
+    this.#waiting.add(packet);
+    if (this.#running === 0 || this.#mayBeginAnother) this.#startSoon();
+  }
+
+  /** One transaction more than usual is kept for alarms alone: they do not wait for recordings of others to be written. */
+  get #mayBeginAnother(): boolean {
+    const { inFlight } = this.#options;
+    if (this.#running < inFlight) return this.#deservesSecondBatch;
+    return this.#running === inFlight && this.#waiting.hasUrgent;
+  }
+
+  /** An alarm does not wait for the transaction that is under way, where another one may begin. */
+  get #deservesSecondBatch(): boolean {
+    return this.#fillsSecondBatch || this.#waiting.hasUrgent;
   }
 
   get #fillsSecondBatch(): boolean {
-    return this.#waiting.length >= (this.#options.secondBatchThreshold ?? defaultSecondBatchThreshold);
+    return this.#waiting.count >= (this.#options.secondBatchThreshold ?? defaultSecondBatchThreshold);
   }
 
   /** Packets that arrive in the same turn of the event loop share a batch. */
@@ -110,7 +138,8 @@ class BatchingIngest implements Ingest {
         );
       }
       for (const { hold } of current) hold.state = "storing";
-      if (current.length > 0) await this.#store(current);
+      const fitting = this.#options.takesOnlyAlarms?.() ? this.#deferOthers(current) : current;
+      if (fitting.length > 0) await this.#storeRound(fitting);
       for (const { hold } of current) if (isStoring(hold)) hold.state = "idle";
       this.#onSettled();
     }
@@ -118,38 +147,85 @@ class BatchingIngest implements Ingest {
     if (this.#running === 0) this.#onIdle?.();
   }
 
-  /** The oldest packets, without those of devices that another transaction is storing. None: the other one takes what comes. */
+  /** None: the transaction beside this one takes what comes. */
   #take(): Packet[] {
-    if (this.#running <= 1) return this.#waiting.splice(0, maxPackets);
-    if (!this.#fillsSecondBatch) return [];
-    const taken: Packet[] = [];
-    const kept: Packet[] = [];
-    for (const packet of this.#waiting) {
-      if (taken.length < maxPackets && !isStoring(packet.hold)) taken.push(packet);
-      else kept.push(packet);
-    }
-    this.#waiting = kept;
-    return taken;
+    if (this.#running <= 1) return this.#waiting.take();
+    if (!this.#deservesSecondBatch) return [];
+    const isForAlarms = this.#running > this.#options.inFlight || !this.#fillsSecondBatch;
+    return this.#waiting.take(isStoring, isForAlarms);
   }
 
-  /** Returns when every packet is settled, however long it takes. */
-  async #store(packets: readonly Packet[]): Promise<void> {
+  #deferOthers(packets: readonly Packet[]): Packet[] {
+    const fitting = packets.map((packet) => ({ packet, taken: alarmsOnly(packet) }));
+    const deferred = fitting.flatMap(({ packet, taken }) => (taken ? [] : [packet]));
+    this.#metrics.deferred(deferred.length);
+    this.#settleAll(deferred, "deferred");
+    return fitting.flatMap(({ taken }) => taken ?? []);
+  }
+
+  /** The packets of blamed devices come after the others, and only some of them: the rest waits for its next turn. */
+  async #storeRound(packets: readonly Packet[]): Promise<void> {
+    const round: Round = { stored: 0, suspects: [] };
+    const { clean, blamed } = this.#blamed.divide(packets, this.#options.clock.nowMs());
+    if (clean.length > 0) await this.#store(clean, round);
+    if (blamed.length > maxBlamedPackets) this.#waiting.putBack(blamed.splice(maxBlamedPackets));
+    if (blamed.length > 0) {
+      const before = round.stored;
+      await this.#store(blamed, round);
+      if (round.stored - before === blamed.length) for (const packet of blamed) this.#blamed.clear(packet);
+    }
+    await this.#judge(round);
+  }
+
+  /**
+   * A packet at which the program fails is set aside only when it fails again after others were stored. Otherwise the program
+   * is to blame: the packets wait unanswered, as in an outage, and are tried again with those that come meanwhile.
+   */
+  async #judge({ stored, suspects }: Round): Promise<void> {
+    if (stored > 0) this.#faultPauseMs = firstPauseMs;
+    if (suspects.length === 0) return;
+    const { log, clock } = this.#options;
+    const packets = suspects.map(({ packet }) => packet);
+    for (const packet of packets) this.#blamed.add(packet, clock.nowMs());
+    if (stored > 0) {
+      for (const { packet } of suspects) {
+        const again: Round = { stored: 0, suspects: [] };
+        await this.#store([packet], again);
+        for (const { error } of again.suspects) await this.#poison(packet, error);
+      }
+      return;
+    }
+    if (this.#closed) return this.#settleAll(packets, "lost");
+    this.#metrics.faulted();
+    const error = suspects[0]?.error;
+    log.error(
+      { reason: reasonOf(error), at: placeOf(error), packets: packets.length, pauseMs: this.#faultPauseMs },
+      "the program failed to store packets, they wait and will be tried again",
+    );
+    this.#waiting.putBack(packets);
+    await this.#pause(this.#faultPauseMs);
+    this.#faultPauseMs = Math.min(this.#faultPauseMs * 2, maxFaultPauseMs);
+  }
+
+  /** Returns when every packet is settled or suspected, however long it takes. */
+  async #store(packets: readonly Packet[], round: Round): Promise<void> {
     const batch = makeBatch(packets);
     let pauseMs = firstPauseMs;
     for (;;) {
       try {
         this.#commit(batch, await this.#attempt(batch));
+        round.stored += packets.length;
         return;
       } catch (error) {
         const failure = failureOf(error);
-        if (failure === "stale") return this.#storeWithout(batch, (error as StaleDevices).holds);
-        if (failure === "data") return this.#split(batch, error);
+        if (failure === "stale") return this.#storeWithout(batch, (error as StaleDevices).holds, round);
+        if (failure === "data" || failure === "fault") return this.#split(batch, failure, error, round);
         if (this.#closed) return this.#settleAll(batch.packets, "lost");
         if (failure === "again") continue;
         this.#metrics.retried();
         this.#options.log.warn(
           { code: reasonOf(error), err: (error as Error).message, packets: packets.length, pauseMs },
-          "packets could not be stored, they wait and will be tried again",
+          "packets could not be stored; they stay queued and will be retried",
         );
         await this.#pause(pauseMs);
         pauseMs = Math.min(pauseMs * 2, maxPauseMs);
@@ -210,49 +286,55 @@ class BatchingIngest implements Ingest {
     return client;
   }
 
-  #commit(batch: Batch, { memories }: Committed): void {
+  #commit(batch: Batch, { memories, refused }: Committed): void {
     for (const [hold, memory] of memories) hold.memory = memory;
+    for (const { packet } of refused) packet.isRefused = true;
     this.#settleAll(batch.packets, "stored");
   }
 
-  async #storeWithout(batch: Batch, stale: ReadonlySet<DeviceHold>): Promise<void> {
+  async #storeWithout(batch: Batch, stale: ReadonlySet<DeviceHold>, round: Round): Promise<void> {
     const [stalePackets, rest] = [
       batch.packets.filter(({ hold }) => stale.has(hold)),
       batch.packets.filter(({ hold }) => !stale.has(hold)),
     ];
     this.#settleAll(stalePackets, "stale");
-    if (rest.length > 0) await this.#store(rest);
+    if (rest.length > 0) await this.#store(rest, round);
   }
 
   /** One packet to blame never sinks the others: halves are tried until it is alone. */
-  async #split(batch: Batch, error: unknown): Promise<void> {
-    const { packets } = batch;
-    const middle = Math.ceil(packets.length / 2);
+  async #split({ packets }: Batch, failure: BatchFailure, error: unknown, round: Round): Promise<void> {
+    const [packet] = packets;
+    if (packet === undefined) return;
     if (packets.length > 1) {
-      await this.#store(packets.slice(0, middle));
-      await this.#store(packets.slice(middle));
-    } else await this.#poison(packets[0] as Packet, error);
+      const middle = Math.ceil(packets.length / 2);
+      await this.#store(packets.slice(0, middle), round);
+      await this.#store(packets.slice(middle), round);
+    } else if (failure === "fault") round.suspects.push({ packet, error });
+    else await this.#poison(packet, error);
   }
 
   /** Answered all the same: the bytes are kept, and the device would send them for ever. */
   async #poison(packet: Packet, cause: unknown): Promise<void> {
-    const { log, clock } = this.#options;
+    const { db, log, clock } = this.#options;
+    const { hold, protocol } = packet;
     const reason = reasonOf(cause);
+    this.#blamed.add(packet, clock.nowMs());
     let pauseMs = firstPauseMs;
     for (;;) {
       try {
-        await this.#withClient((client) => keepPoisoned(client, packet, reason));
+        const alarms = await db.transaction((tx) => keepPoisoned(tx, packet, reason, clock.nowMs()));
+        hold.memory = { ...hold.memory, alarms };
         break;
       } catch (error) {
         if (this.#closed) return this.#settleAll([packet], "lost");
-        log.warn({ code: reasonOf(error) }, "a poisoned packet could not be kept yet");
+        log.warn({ code: reasonOf(error) }, "a poisoned packet could not be set aside; retrying");
         await this.#pause(pauseMs);
         pauseMs = Math.min(pauseMs * 2, maxPauseMs);
       }
     }
-    this.#metrics.poisoned(packet.protocol);
+    this.#metrics.poisoned(protocol);
     log.warn(
-      { device: packet.hold.device.id, protocol: packet.protocol, reason, at: clock.now() },
+      { device: hold.device.id, protocol, reason, at: placeOf(cause) },
       "a packet could not be stored and was set aside",
     );
     this.#settleAll([packet], "stored");
@@ -292,7 +374,7 @@ class BatchingIngest implements Ingest {
       this.#closed = true;
       for (const end of this.#pauses) end();
       for (const client of this.#busyClients) destroy(client);
-      this.#settleAll(this.#waiting.splice(0), "lost");
+      this.#settleAll(this.#waiting.takeAll(), "lost");
     }
     this.#closed = true;
   }

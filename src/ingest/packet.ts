@@ -10,18 +10,29 @@ export interface Packet {
   frame: DecodedFrame;
   receivedAtMs: number;
   owner: PacketOwner;
+  /** Set by the commit: the part of a recording in it was not taken, which is what the device is told. */
+  isRefused?: boolean;
 }
 
 /**
  * `stored`: it is committed, or was before, and may be answered. `stale`: a newer connection has the device. `lost`: the
- * service closes.
+ * service closes. `deferred`: there is no room for it; it is not answered, and the device may send it again.
  */
-export type Outcome = "stored" | "stale" | "lost";
+export type Outcome = "stored" | "stale" | "lost" | "deferred";
 
 /** Told once per packet, in the order of submission. */
 export interface PacketOwner {
   packetSettled(packet: Packet, outcome: Outcome): void;
 }
+
+/** What a packet holds in memory beside its bytes, about. */
+const packetOverheadBytes = 500;
+
+export const sizeOf = ({ frame }: { frame: DecodedFrame }): number => frame.raw.length + packetOverheadBytes;
+
+/** It calls for help or warns: it is stored before packets that only report. */
+export const isUrgent = ({ frame }: { frame: DecodedFrame }): boolean =>
+  frame.messages.some(({ kind }) => kind === "alarm");
 
 /** What is stored, or found to be stored, by itself: the reports of the frame, else the frame as a whole. */
 export const reportsOf = (frame: DecodedFrame): readonly FrameReport[] => frame.reports ?? [frame];

@@ -1,18 +1,35 @@
 import { hash } from "node:crypto";
 import type { VoicePart } from "../codecs/tracker-message.ts";
 import type { Db } from "../db/database.ts";
+import {
+  deleteParts,
+  dropTransfers,
+  finishTransfers,
+  forgetOldest,
+  insertParts,
+  openTransfers,
+  partsOfFinished,
+  restartTransfers,
+  type StoredPart,
+  storedParts,
+  type TransferKey,
+  transferSizes,
+} from "./voice-store.ts";
 
 /**
  * Recordings of devices, part by part. The same part sent again is one part, also after its recording is complete; another part
- * under the same name begins another recording. What one device can leave behind is bounded.
+ * under the same name begins another recording. What one device can leave behind is bounded. All parts of a batch are stored
+ * together, with a few statements for all of them.
  */
-type Target = Readonly<{ id: string; organization_id: string }>;
+export interface TakenVoicePart {
+  device: Readonly<{ id: string; organization_id: string }>;
+  part: VoicePart;
+}
 
-interface TransferRow {
+/** Parts of one recording. */
+interface Group extends TransferKey {
   total: number;
-  part_hashes: Buffer | null;
-  is_dropped: boolean;
-  is_new: boolean;
+  parts: VoicePart[];
 }
 
 const hashBytes = 8;
@@ -22,100 +39,122 @@ const maxParts = 2000;
 const maxUnfinished = 8;
 
 const hashOf = (bytes: Buffer): Buffer => Buffer.from(hash("sha256", bytes, "hex").slice(0, 2 * hashBytes), "hex");
+const keyOf = ({ deviceId, transfer }: Pick<TransferKey, "deviceId" | "transfer">): string => `${deviceId} ${transfer}`;
 
-/** The whole recording, when this part was the last one missing. */
-export async function storeVoicePart(db: Db, device: Target, part: VoicePart, now: Date): Promise<Buffer | undefined> {
-  const { transfer, total, sequence, bytes } = part;
-  let known = await openTransfer(db, device, part, now);
-  if (!known.is_new && (known.total !== total || (await isOther(db, device, part, known)))) {
-    await forget(db, device, transfer);
-    known = await openTransfer(db, device, part, now);
+/** The whole recordings, by the part with which the last one that was missing came. */
+export async function storeVoiceParts(
+  db: Db,
+  taken: readonly TakenVoicePart[],
+  now: Date,
+): Promise<ReadonlyMap<VoicePart, Buffer>> {
+  const finished = new Map<VoicePart, Buffer>();
+  // A name that is used again within the batch is another recording: it comes with the next round.
+  for (let waiting = taken; waiting.length > 0; ) {
+    const { groups, rest } = groupsOf(waiting);
+    const later = await storeGroups(db, groups, now, finished);
+    waiting = [...later, ...rest];
   }
-  if (known.part_hashes || known.is_dropped) return undefined;
-  if (known.is_new) await forgetOldest(db, device, transfer);
-  await db.run`
-    insert into voice_parts (device_id, transfer, sequence, organization_id, bytes)
-    values (${device.id}, ${transfer}, ${sequence}, ${device.organization_id}, ${bytes})
-    on conflict (device_id, transfer, sequence) do nothing`;
-  const { count, size } = await db.one<{ count: number; size: number }>`
-    select count(*) as count, coalesce(sum(octet_length(bytes)), 0) as size from voice_parts
-    where device_id = ${device.id} and transfer = ${transfer}`;
-  if (size > maxBytes || total > maxParts) {
-    await deleteParts(db, device, transfer);
-    await db.run`
-      update voice_transfers set is_dropped = true where device_id = ${device.id} and transfer = ${transfer}`;
-    return undefined;
+  return finished;
+}
+
+/** The parts that can be of one recording each, and those that come later. */
+function groupsOf(taken: readonly TakenVoicePart[]): { groups: Group[]; rest: TakenVoicePart[] } {
+  const groups = new Map<string, Group>();
+  const split = new Set<string>();
+  const rest: TakenVoicePart[] = [];
+  for (const one of taken) {
+    const { device, part } = one;
+    const key = { deviceId: device.id, transfer: part.transfer };
+    const group: Group = groups.get(keyOf(key)) ?? {
+      ...key,
+      organizationId: device.organization_id,
+      total: part.total,
+      parts: [],
+    };
+    const same = group.parts.find(({ sequence }) => sequence === part.sequence);
+    const isOther = group.total !== part.total || (same !== undefined && !same.bytes.equals(part.bytes));
+    if (split.has(keyOf(key)) || isOther) {
+      split.add(keyOf(key));
+      rest.push(one);
+      continue;
+    }
+    if (!same) group.parts.push(part);
+    groups.set(keyOf(key), group);
   }
-  return count === total ? finish(db, device, transfer) : undefined;
+  return { groups: [...groups.values()], rest };
 }
 
-/** Locked until the batch commits. */
-async function openTransfer(db: Db, device: Target, { transfer, total }: VoicePart, now: Date): Promise<TransferRow> {
-  return db.one<TransferRow>`
-    insert into voice_transfers as t (device_id, transfer, organization_id, total, created_at, updated_at)
-    values (${device.id}, ${transfer}, ${device.organization_id}, ${total}, ${now}, ${now})
-    on conflict (device_id, transfer) do update set updated_at = excluded.updated_at
-    returning total, part_hashes, is_dropped, xmax = 0 as is_new`;
-}
-
-/** A name may be used again for something else: then what is known under it says other bytes in the same place. */
-async function isOther(db: Db, device: Target, part: VoicePart, known: TransferRow): Promise<boolean> {
-  if (known.is_dropped) return false;
-  const own = hashOf(part.bytes);
-  if (known.part_hashes) {
-    const at = (part.sequence - 1) * hashBytes;
-    return !known.part_hashes.subarray(at, at + hashBytes).equals(own);
+/** Returns what is to be stored after these. */
+async function storeGroups(
+  db: Db,
+  groups: readonly Group[],
+  now: Date,
+  finished: Map<VoicePart, Buffer>,
+): Promise<TakenVoicePart[]> {
+  const rows = new Map((await openTransfers(db, groups, now)).map((row) => [keyOf(row), row]));
+  const asked = groups.filter((group) => {
+    const row = rows.get(keyOf(group));
+    return row !== undefined && !row.is_new && row.part_hashes === null && !row.is_dropped;
+  });
+  const stored = new Map<string, StoredPart[]>();
+  for (const part of await storedParts(db, asked)) stored.set(keyOf(part), [...(stored.get(keyOf(part)) ?? []), part]);
+  const later: TakenVoicePart[] = [];
+  const restarted: Group[] = [];
+  const open: Group[] = [];
+  for (const group of groups) {
+    const row = rows.get(keyOf(group));
+    if (!row) continue;
+    const isOther = (part: VoicePart): boolean => {
+      if (row.is_new) return false;
+      if (row.total !== part.total) return true;
+      if (row.is_dropped) return false;
+      const known = row.part_hashes
+        ? row.part_hashes.subarray((part.sequence - 1) * hashBytes, part.sequence * hashBytes)
+        : stored.get(keyOf(group))?.find(({ sequence }) => sequence === part.sequence)?.hash;
+      return known !== undefined && !known.equals(hashOf(part.bytes));
+    };
+    const at = group.parts.findIndex(isOther);
+    if (at === 0) {
+      restarted.push(group);
+      open.push(group);
+      continue;
+    }
+    if (at > 0) {
+      const device = { id: group.deviceId, organization_id: group.organizationId };
+      later.push(...group.parts.splice(at).map((part) => ({ device, part })));
+    }
+    if (!row.part_hashes && !row.is_dropped) open.push(group);
   }
-  const stored = await db.maybeOne<{ bytes: Buffer }>`
-    select bytes from voice_parts
-    where device_id = ${device.id} and transfer = ${part.transfer} and sequence = ${part.sequence}`;
-  return stored !== undefined && !stored.bytes.equals(part.bytes);
+  await restartTransfers(db, restarted, now);
+  await storeOpen(db, open, finished);
+  await forgetOldest(db, [...new Set(open.map(({ deviceId }) => deviceId))], maxUnfinished);
+  return later;
 }
 
-async function finish(db: Db, device: Target, transfer: string): Promise<Buffer> {
-  const parts = await db.many<{ bytes: Buffer }>`
-    select bytes from voice_parts where device_id = ${device.id} and transfer = ${transfer} order by sequence`;
-  const hashes = Buffer.concat(parts.map(({ bytes }) => hashOf(bytes)));
-  await db.run`
-    update voice_transfers set part_hashes = ${hashes} where device_id = ${device.id} and transfer = ${transfer}`;
-  await deleteParts(db, device, transfer);
-  return Buffer.concat(parts.map(({ bytes }) => bytes));
-}
-
-const deleteParts = (db: Db, device: Target, transfer: string): Promise<number> =>
-  db.run`delete from voice_parts where device_id = ${device.id} and transfer = ${transfer}`;
-
-async function forget(db: Db, device: Target, transfer: string): Promise<void> {
-  await deleteParts(db, device, transfer);
-  await db.run`delete from voice_transfers where device_id = ${device.id} and transfer = ${transfer}`;
-}
-
-/** A device that begins recordings and ends none keeps the newest ones. */
-async function forgetOldest(db: Db, device: Target, except: string): Promise<void> {
-  const old = await db.many<{ transfer: string }>`
-    select transfer from voice_transfers
-    where device_id = ${device.id} and part_hashes is null and not is_dropped and transfer <> ${except}
-    order by updated_at desc offset ${maxUnfinished - 1}`;
-  for (const { transfer } of old) await forget(db, device, transfer);
-}
-
-const sweepRows = 500;
-
-/** Recordings whose missing parts never came, and what is known of finished ones. Returns how many. */
-export async function deleteOldTransfers(db: Db, unfinishedBefore: Date, finishedBefore: Date): Promise<number> {
-  let total = 0;
-  for (let count = sweepRows; count === sweepRows; total += count) {
-    const expired = await db.many<{ device_id: string; transfer: string }>`
-      with old as (
-        select device_id, transfer from voice_transfers
-        where updated_at < ${unfinishedBefore} and (part_hashes is null or updated_at < ${finishedBefore})
-        order by device_id limit ${sweepRows} for update skip locked
-      ), parts as (
-        delete from voice_parts p using old where p.device_id = old.device_id and p.transfer = old.transfer
-      )
-      delete from voice_transfers t using old where t.device_id = old.device_id and t.transfer = old.transfer
-      returning t.device_id, t.transfer`;
-    count = expired.length;
+async function storeOpen(db: Db, open: readonly Group[], finished: Map<VoicePart, Buffer>): Promise<void> {
+  if (open.length === 0) return;
+  const small = open.filter(({ total }) => total <= maxParts);
+  await insertParts(
+    db,
+    small.flatMap((group) => group.parts.map((part) => ({ ...group, sequence: part.sequence, bytes: part.bytes }))),
+  );
+  const sizes = new Map((await transferSizes(db, small)).map((row) => [keyOf(row), row]));
+  const isLarge = (group: Group): boolean => group.total > maxParts || (sizes.get(keyOf(group))?.size ?? 0) > maxBytes;
+  const large = open.filter(isLarge);
+  await deleteParts(db, large);
+  await dropTransfers(db, large);
+  const whole = small.filter((group) => !isLarge(group) && sizes.get(keyOf(group))?.count === group.total);
+  if (whole.length === 0) return;
+  const bytes = new Map<string, Buffer[]>();
+  for (const part of await partsOfFinished(db, whole)) {
+    bytes.set(keyOf(part), [...(bytes.get(keyOf(part)) ?? []), part.bytes]);
   }
-  return total;
+  await finishTransfers(
+    db,
+    whole.map((group) => ({ ...group, hashes: Buffer.concat((bytes.get(keyOf(group)) ?? []).map(hashOf)) })),
+  );
+  await deleteParts(db, whole);
+  for (const group of whole) {
+    finished.set(group.parts.at(-1) as VoicePart, Buffer.concat(bytes.get(keyOf(group)) ?? []));
+  }
 }

@@ -109,9 +109,13 @@ export const invalidToken = (): ApiError => {
   return new ApiError(401, "invalid_token", text, {}, bearer(`, error="invalid_token", error_description="${text}"`));
 };
 export const invalidCredentials = (): ApiError =>
-  new ApiError(401, "invalid_credentials", "The e-mail address or the password is wrong.");
+  new ApiError(401, "invalid_credentials", "The e-mail address or password is wrong.");
 export const secondFactorRequired = (): ApiError =>
-  new ApiError(401, "second_factor_required", "Send the code of the authenticator app, or a recovery code, as otp.");
+  new ApiError(
+    401,
+    "second_factor_required",
+    "A second factor is required: send the code from the authenticator app, or a recovery code, as otp.",
+  );
 
 // 403
 export const scopeNotAvailable = (): ApiError =>
@@ -127,11 +131,11 @@ export const insufficientScope = (required: readonly string[]): ApiError =>
 export const featureNotEnabled = (feature: string): ApiError =>
   new ApiError(403, "feature_not_enabled", `The feature ${feature} is not enabled.`, { feature });
 export const partnerTokenRequired = (): ApiError =>
-  new ApiError(403, "partner_token_required", "This endpoint needs a partner access token.");
+  new ApiError(403, "partner_token_required", "This endpoint requires a partner access token.");
 export const roleNotAllowed = (): ApiError =>
   new ApiError(403, "role_not_allowed", "Your role does not allow this action.");
 export const csrfFailed = (): ApiError =>
-  new ApiError(403, "csrf_failed", "A call with the session cookie must come from the console itself.");
+  new ApiError(403, "csrf_failed", "A call with the session cookie must come from the console's own origin.");
 export const roleProtected = (): ApiError =>
   new ApiError(403, "role_protected", "A user with role ADMIN or OWNER cannot be changed by a partner.");
 
@@ -144,18 +148,18 @@ export const waveformNotAvailable = (): ApiError =>
 
 // 409
 export const imeiConflict = (): ApiError =>
-  new ApiError(409, "imei_conflict", "A device with this IMEI is registered elsewhere.");
+  new ApiError(409, "imei_conflict", "A device with this IMEI is already registered with another organization.");
 export const terminalIdConflict = (): ApiError =>
-  new ApiError(409, "terminal_id_conflict", "Another device of this protocol has this terminal id.");
+  new ApiError(409, "terminal_id_conflict", "Another device of this protocol already uses this terminal id.");
 export const commandInFlight = (): ApiError =>
-  new ApiError(409, "command_in_flight", "The command has been taken in charge and cannot be deleted.");
+  new ApiError(409, "command_in_flight", "The command is already being sent and can no longer be deleted.");
 export const invitationNotPending = (status: number): ApiError =>
   new ApiError(409, "invitation_not_pending", "The invitation is not pending.", { status });
 export const idempotencyInProgress = (): ApiError =>
   new ApiError(
     409,
     "idempotency_in_progress",
-    "The first call with this Idempotency-Key is still running.",
+    "The first call with this Idempotency-Key is still being processed. Try again shortly.",
     {},
     retryAfter(1),
   );
@@ -178,12 +182,16 @@ export const rangeNotSatisfiable = (size: number): ApiError =>
   new ApiError(
     416,
     "range_not_satisfiable",
-    "The range lies behind the end.",
+    "The requested range starts beyond the end of the recording.",
     {},
     { "Content-Range": `bytes */${size}` },
   );
 export const idempotencyKeyReuse = (): ApiError =>
-  new ApiError(422, "idempotency_key_reuse", "This Idempotency-Key was used with another request body.");
+  new ApiError(
+    422,
+    "idempotency_key_reuse",
+    "This Idempotency-Key was already used with a different request body. Use a new key.",
+  );
 
 // 429
 export const throttled = (waitSeconds: number, violatedPolicies: readonly string[] = []): ApiError =>
@@ -198,12 +206,18 @@ export const commandQueueFull = (limit: number, length: number, waitSeconds: num
   new ApiError(
     429,
     "command_queue_full",
-    "The command queue of this device is full.",
+    "The command queue of this device is full. Try again when a queued command has finished.",
     { queue_limit: limit, queue_length: length },
     retryAfter(waitSeconds),
   );
 export const inviteRateLimited = (waitSeconds: number): ApiError =>
-  new ApiError(429, "invite_rate_limited", "An invitation was sent within the last hour.", {}, retryAfter(waitSeconds));
+  new ApiError(
+    429,
+    "invite_rate_limited",
+    "An invitation was already sent within the last hour.",
+    {},
+    retryAfter(waitSeconds),
+  );
 
 // 5xx
 export const internalError = (): ApiError => new ApiError(500, "internal_error", "An internal error occurred.");

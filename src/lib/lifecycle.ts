@@ -42,7 +42,7 @@ export function repeat(name: string, everyMs: number, log: Logger, job: () => Pr
   let running: Promise<void> = Promise.resolve();
   const round = (): void => {
     running = job()
-      .catch((error: unknown) => log.warn({ err: error, job: name }, "periodic job failed, will be tried again"))
+      .catch((error: unknown) => log.warn({ err: error, job: name }, "periodic job failed; it will be retried"))
       .finally(() => {
         if (!stopped) timer = setTimeout(round, everyMs);
       });

@@ -128,7 +128,7 @@ class Sender implements MailSender {
     if (until) {
       await postponeMail(this.#db, mail, { until, error });
       this.#count("retried");
-      this.#log.warn({ ...facts, error, until }, "mail not sent, will be tried again");
+      this.#log.warn({ ...facts, error, until }, "mail not sent; it will be retried");
     } else {
       await giveUpMail(this.#db, mail, { now, error });
       this.#count("failed");

@@ -1,4 +1,5 @@
 import { escapeHtml } from "../lib/html.ts";
+import { alarmWord } from "./alarm-words.ts";
 import {
   type MailLanguage,
   type MailNames,
@@ -18,6 +19,10 @@ export interface MailParams {
   /** RFC 3339; shown in the language of the mail, in `timezone` or else in UTC. */
   expires_at?: string;
   timezone?: string;
+  /** Of an alarm: its event type, when it happened, and whether it is the last mail of the hour. */
+  event_type?: string;
+  happened_at?: string;
+  is_last?: string;
 }
 
 export interface RenderedMail {
@@ -28,21 +33,27 @@ export interface RenderedMail {
 }
 
 const maxSubjectNameLength = 60;
+const maxDeviceInSubject = 40;
 
 /** The mail in the language of the locale (`it`, `it-IT`, `it_IT`), in English for any other. */
 export function renderMail(kind: string, locale: string, params: Readonly<Record<string, string>>): RenderedMail {
   const known = mailKinds.find((name) => name === kind);
   if (!known) throw new Error(`unknown kind of mail ${kind}`);
-  const { organization_name, link, device_name, inviter_name, expires_at, timezone } = params as Partial<MailParams>;
+  const given = params as Partial<MailParams>;
+  const { organization_name, link, device_name, inviter_name, expires_at, timezone, happened_at } = given;
+  const language = languageOf(locale);
+  const texts = mailTexts[language];
   const names: MailNames = {
     organization: optionalLine(organization_name) ?? "Vigil",
     device: optionalLine(device_name),
     inviter: optionalLine(inviter_name),
+    alarm: alarmWord(language, given.event_type),
+    time: happened_at === undefined ? undefined : formatTime(happened_at, timezone, texts.dateLocale),
+    isLast: given.is_last === "true",
   };
-  const language = languageOf(locale);
-  const texts = mailTexts[language];
+  const device = names.device && shorten(names.device, maxDeviceInSubject);
   const parts: MailParts = {
-    subject: texts[known].subject(shorten(names.organization, maxSubjectNameLength)),
+    subject: texts[known].subject(shorten(names.organization, maxSubjectNameLength), { ...names, device }),
     paragraphs: texts[known].paragraphs(names),
     action: texts[known].action,
     link: webLink(link),

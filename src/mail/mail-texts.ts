@@ -1,5 +1,11 @@
 /** The wording of all mails, by language. Values are put in as plain text; whoever makes HTML of it escapes the result. */
-export const mailKinds = ["share_invitation", "member_invitation", "portal_activation", "password_reset"] as const;
+export const mailKinds = [
+  "share_invitation",
+  "member_invitation",
+  "portal_activation",
+  "password_reset",
+  "alarm",
+] as const;
 export type MailKind = (typeof mailKinds)[number];
 
 export const mailLanguages = ["en", "it", "de", "fr", "es"] as const;
@@ -9,10 +15,16 @@ export interface MailNames {
   organization: string;
   device: string | undefined;
   inviter: string | undefined;
+  /** Of a mail about an alarm: what it was, and when. */
+  alarm: string;
+  time: string | undefined;
+  /** No further alarm is mailed within the hour. */
+  isLast: boolean;
 }
 
 interface KindTexts {
-  subject(organization: string): string;
+  /** With names that are cut to fit. */
+  subject(organization: string, names: MailNames): string;
   /** What has happened, and what to do. */
   paragraphs(names: MailNames): [string, string];
   /** The label of the link. */
@@ -27,6 +39,13 @@ export interface MailTexts extends Record<MailKind, KindTexts> {
   unexpected: string;
   footer(organization: string): string;
 }
+
+/** A mail about an alarm begins with what it is, for whoever sees the subject alone. */
+const alarmSubject = (organization: string, { alarm, device }: MailNames): string =>
+  [alarm, ...(device === undefined ? [] : [device]), organization].join(" – ");
+
+const alarmLine = ({ alarm, device, time }: MailNames): string =>
+  `${alarm}${device === undefined ? "" : ` – ${device}`}${time === undefined ? "" : ` (${time})`}.`;
 
 /** The person with the organization behind, or the organization alone. */
 const sender = ({ inviter, organization }: MailNames): string =>
@@ -68,6 +87,16 @@ const english: MailTexts = {
       "Please choose it with the link below. Your old password works until then.",
     ],
     action: "Choose a new password",
+  },
+  alarm: {
+    subject: alarmSubject,
+    paragraphs: (names) => [
+      alarmLine(names),
+      names.isLast
+        ? "Please look at the device in the console. Further alarms of this hour are not mailed; the console shows them all."
+        : "Please look at the device in the console.",
+    ],
+    action: "Open the device",
   },
   expires: (date) => `The link is valid until ${date}.`,
   linkHint: "If the button does not work, please copy this address into your browser:",
@@ -111,6 +140,16 @@ const italian: MailTexts = {
       "La scelga con il collegamento qui sotto. Fino ad allora resta valida quella attuale.",
     ],
     action: "Scegli una nuova password",
+  },
+  alarm: {
+    subject: alarmSubject,
+    paragraphs: (names) => [
+      alarmLine(names),
+      names.isLast
+        ? "Controlli il dispositivo nella console. Per quest’ora non Le invieremo altre e-mail; la console mostra tutti gli allarmi."
+        : "Controlli il dispositivo nella console.",
+    ],
+    action: "Apri il dispositivo",
   },
   // "Valido fino al" would need "all’" before 8 and 11.
   expires: (date) => `Scadenza del collegamento: ${date}.`,
@@ -157,6 +196,16 @@ const german: MailTexts = {
     ],
     action: "Neues Passwort festlegen",
   },
+  alarm: {
+    subject: alarmSubject,
+    paragraphs: (names) => [
+      alarmLine(names),
+      names.isLast
+        ? "Bitte sehen Sie in der Konsole nach dem Gerät. Weitere Alarme dieser Stunde werden nicht per E-Mail gemeldet; die Konsole zeigt alle."
+        : "Bitte sehen Sie in der Konsole nach dem Gerät.",
+    ],
+    action: "Gerät öffnen",
+  },
   expires: (date) => `Der Link ist gültig bis zum ${date}.`,
   linkHint: "Falls die Schaltfläche nicht funktioniert, kopieren Sie bitte diese Adresse in Ihren Browser:",
   unexpected: "Falls Sie diese E-Mail nicht erwartet haben, können Sie sie ignorieren.",
@@ -201,6 +250,16 @@ const french: MailTexts = {
     ],
     action: "Choisir un nouveau mot de passe",
   },
+  alarm: {
+    subject: alarmSubject,
+    paragraphs: (names) => [
+      alarmLine(names),
+      names.isLast
+        ? "Veuillez consulter l’appareil dans la console. Les autres alarmes de cette heure ne seront pas envoyées par e-mail\u00a0; la console les montre toutes."
+        : "Veuillez consulter l’appareil dans la console.",
+    ],
+    action: "Ouvrir l’appareil",
+  },
   expires: (date) => `Le lien est valable jusqu’au ${date.replace(/^1 /, "1er ")}.`,
   linkHint: "Si le bouton ne fonctionne pas, veuillez copier cette adresse dans votre navigateur\u00a0:",
   unexpected: "Si vous n’attendiez pas cet e-mail, vous pouvez l’ignorer.",
@@ -243,6 +302,16 @@ const spanish: MailTexts = {
       "Elíjala con el enlace siguiente. Hasta entonces es válida la anterior.",
     ],
     action: "Elegir una nueva contraseña",
+  },
+  alarm: {
+    subject: alarmSubject,
+    paragraphs: (names) => [
+      alarmLine(names),
+      names.isLast
+        ? "Consulte el dispositivo en la consola. No enviaremos más alarmas por correo durante esta hora; la consola las muestra todas."
+        : "Consulte el dispositivo en la consola.",
+    ],
+    action: "Abrir el dispositivo",
   },
   expires: (date) => `El enlace es válido hasta el ${date}.`,
   linkHint: "Si el botón no funciona, copie esta dirección en su navegador:",

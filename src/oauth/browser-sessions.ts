@@ -1,5 +1,5 @@
 import type { Db, Tx } from "../db/database.ts";
-import { sql } from "../db/sql.ts";
+import { type Sql, sql } from "../db/sql.ts";
 import { newUuid, randomToken } from "../lib/ids.ts";
 import { hashSecret } from "./client-secrets.ts";
 import { type PersonIdentity, type PersonRow, personColumns, toPersonIdentity } from "./person-store.ts";
@@ -48,7 +48,7 @@ export async function findBrowserSession(db: Db, token: string, now: Date): Prom
       and m.joined_at = s.joined_at
     join organizations o on o.id = m.organization_id
     join users u on u.id = m.user_id
-    where s.token_hash = ${hashSecret(token)} and ${live(now)}`;
+    where s.token_hash = ${hashSecret(token)} and ${liveSession(now)}`;
   if (!row) return undefined;
   if (now.getTime() - row.last_used_at.getTime() > touchEveryMs) {
     await db.run`update browser_sessions set last_used_at = ${now} where id = ${row.session_id} and last_used_at < ${now}`;
@@ -56,7 +56,8 @@ export async function findBrowserSession(db: Db, token: string, now: Date): Prom
   return { id: row.session_id, person: toPersonIdentity(row) };
 }
 
-const live = (now: Date) => sql`s.last_used_at > ${new Date(now.getTime() - idleMs)}
+/** Of browser_sessions s: not idle for too long, and not too old. */
+export const liveSession = (now: Date): Sql => sql`s.last_used_at > ${new Date(now.getTime() - idleMs)}
       and s.created_at > ${new Date(now.getTime() - maxAgeMs)}`;
 
 export interface SessionRow {
@@ -70,7 +71,7 @@ export interface SessionRow {
 export const listBrowserSessions = (db: Db, userId: string, now: Date): Promise<SessionRow[]> =>
   db.many<SessionRow>`
     select s.id, s.created_at, s.last_used_at, s.ip, s.user_agent from browser_sessions s
-    where s.user_id = ${userId} and ${live(now)} order by s.last_used_at desc, s.id`;
+    where s.user_id = ${userId} and ${liveSession(now)} order by s.last_used_at desc, s.id`;
 
 /** Zero: the person has no such session. */
 export const endBrowserSession = (db: Db, userId: string, sessionId: string): Promise<number> =>
@@ -90,4 +91,4 @@ export async function moveBrowserSession(db: Db, userId: string, sessionId: stri
 }
 
 export const deleteEndedSessions = (db: Db, now: Date): Promise<number> =>
-  db.run`delete from browser_sessions s where not (${live(now)})`;
+  db.run`delete from browser_sessions s where not (${liveSession(now)})`;

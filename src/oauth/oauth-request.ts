@@ -15,7 +15,7 @@ export class OAuthError extends Error {
 
   static invalidRequest = (description: string): OAuthError => new OAuthError(400, "invalid_request", description);
   static unsupportedGrantType = (): OAuthError =>
-    new OAuthError(400, "unsupported_grant_type", "The only grant type is client_credentials.");
+    new OAuthError(400, "unsupported_grant_type", "The only supported grant type is client_credentials.");
   static invalidScope = (): OAuthError =>
     new OAuthError(400, "invalid_scope", "A requested scope is unknown or not granted to this client.");
   static invalidClient = (usedBasic: boolean): OAuthError =>

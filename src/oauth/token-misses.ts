@@ -8,7 +8,7 @@ export class TokenMisses {
   readonly #maxNetworks: number;
   readonly #networks = new Map<string, { startedAtMs: number; count: number }>();
 
-  constructor({ limit = 120, windowMs = 60_000, maxNetworks = 10_000 } = {}) {
+  constructor({ limit = 3000, windowMs = 60_000, maxNetworks = 10_000 } = {}) {
     this.#limit = limit;
     this.#windowMs = windowMs;
     this.#maxNetworks = maxNetworks;

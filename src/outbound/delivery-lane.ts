@@ -1,6 +1,6 @@
 import { positionOfLaneId } from "../outbox/lane-ids.ts";
-import { shownBody } from "../outbox/private-params.ts";
-import { isShown } from "../outbox/shown-gate.ts";
+import { visibleBody } from "../outbox/private-params.ts";
+import { isVisible } from "../outbox/visible-gate.ts";
 import { resultOf } from "./attempt-result.ts";
 import type { RowAge } from "./delivery-slots.ts";
 import type { LogRow, RetryRow, RowChange } from "./delivery-store.ts";
@@ -86,7 +86,7 @@ export class DeliveryLane implements ReadingLane {
     }
     if (settings.epoch !== this.#settings.epoch) this.#retries.clear();
     this.#settings = settings;
-    if (this.#reader.isBehind(settings)) this.#reader.wake();
+    if (this.#reader.hasUnreadRows(settings)) this.#reader.wake();
     if (this.#target && this.#target.url !== settings.url) this.#closeTarget();
   }
 
@@ -162,7 +162,7 @@ export class DeliveryLane implements ReadingLane {
 
   #mayPush(row: LogRow): row is LogRow & { body: string; pushEpoch: number } {
     const settings = this.#settings;
-    return row.body !== null && row.pushEpoch === settings.epoch && isShown(row, settings, settings.scopes);
+    return row.body !== null && row.pushEpoch === settings.epoch && isVisible(row, settings, settings.scopes);
   }
 
   #ageOf({ id }: LogRow): RowAge {
@@ -185,7 +185,7 @@ export class DeliveryLane implements ReadingLane {
     const startedAtMs = clock.nowMs();
     const isOverlap = previousUntil !== null && previousUntil.getTime() > startedAtMs;
     const secrets = { current: secret ?? "", previous: isOverlap ? previousSecret : null };
-    const body = Buffer.from(shownBody(row.type, row.body, this.#settings.scopes));
+    const body = Buffer.from(visibleBody(row.type, row.body, this.#settings.scopes));
     this.#inFlight++;
     if (entry) this.#freshInFlight++;
     void this.#targetNow()

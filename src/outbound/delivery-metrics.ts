@@ -22,10 +22,10 @@ export function makeDeliveryMetrics(metrics: Metrics, gauges: DeliveryGauges): D
     dead_letter: attempts.at({ outcome: outcomes.dead_letter }),
   };
   const bounds = [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-  const seconds = metrics.histogram("vigil_webhook_attempt_seconds", "Time of an attempt.", bounds).at({});
-  metrics.gauge("vigil_webhook_in_flight", "Attempts under way.", gauges.inFlight);
+  const seconds = metrics.histogram("vigil_webhook_attempt_seconds", "Duration of an attempt.", bounds).at({});
+  metrics.gauge("vigil_webhook_in_flight", "Attempts in flight.", gauges.inFlight);
   metrics.gauge("vigil_webhook_lanes", "Integrations that this process is serving.", gauges.lanes);
-  metrics.gauge("vigil_webhook_lag_seconds", "Age of the oldest row that is not delivered.", gauges.lags);
+  metrics.gauge("vigil_webhook_lag_seconds", "Age of the oldest undelivered row.", gauges.lags);
   return {
     attempt: (next, durationMs) => {
       count[next]();

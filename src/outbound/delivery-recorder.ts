@@ -91,8 +91,7 @@ export class DeliveryRecorder {
           this.#pauseMs = 0;
         },
         (error: unknown) => {
-          if (this.#pauseMs === 0)
-            this.#log.warn({ err: error }, "deliveries could not be recorded, will be tried again");
+          if (this.#pauseMs === 0) this.#log.warn({ err: error }, "deliveries could not be recorded; retrying");
           this.#pauseMs = Math.min(maxPauseMs, Math.max(firstPauseMs, this.#pauseMs * 2));
           this.#putBack(batch);
         },

@@ -2,10 +2,10 @@ import { expect, it } from "vitest";
 import { type RowAge, Slots, type SlotUser } from "./delivery-slots.ts";
 
 /** Takes one place when it is called, and tells so. */
-const wanting = (slots: Slots, age: RowAge, name: string, told: string[]): SlotUser => {
+const wanting = (slots: Slots, age: RowAge, name: string, order: string[]): SlotUser => {
   const user: SlotUser = {
     pump: () => {
-      if (slots.take(user, age)) told.push(name);
+      if (slots.take(user, age)) order.push(name);
     },
   };
   return user;
@@ -14,56 +14,56 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 
 it("gives a place that comes free to who waits longest, new rows first", async () => {
   const slots = new Slots(1);
-  const told: string[] = [];
-  wanting(slots, "new", "first", told).pump();
+  const order: string[] = [];
+  wanting(slots, "new", "first", order).pump();
   for (const [age, name] of [
     ["late", "backlog"],
     ["new", "second"],
     ["new", "third"],
   ] as const) {
-    wanting(slots, age, name, told).pump();
+    wanting(slots, age, name, order).pump();
   }
   for (const age of ["new", "new", "new"] as const) {
     slots.release(age);
     await turn();
   }
-  expect(told).toEqual(["first", "second", "third", "backlog"]);
+  expect(order).toEqual(["first", "second", "third", "backlog"]);
   expect(slots.taken).toBe(1);
 });
 
 it("keeps places free of late rows", () => {
   const slots = new Slots(8);
-  const told: string[] = [];
-  for (let n = 0; n < 9; n++) wanting(slots, "late", "late", told).pump();
-  wanting(slots, "new", "new", told).pump();
-  expect(told).toEqual([...Array(7).fill("late"), "new"]);
+  const order: string[] = [];
+  for (let n = 0; n < 9; n++) wanting(slots, "late", "late", order).pump();
+  wanting(slots, "new", "new", order).pump();
+  expect(order).toEqual([...Array(7).fill("late"), "new"]);
   expect(slots.isFull).toBe(true);
 });
 
 it("lets fewer late rows begin when told so, and calls those that wait when told otherwise", async () => {
   const slots = new Slots(8);
-  const told: string[] = [];
+  const order: string[] = [];
   slots.limitLate(1);
-  for (let n = 0; n < 3; n++) wanting(slots, "late", `late ${n}`, told).pump();
-  expect(told).toEqual(["late 0"]);
+  for (let n = 0; n < 3; n++) wanting(slots, "late", `late ${n}`, order).pump();
+  expect(order).toEqual(["late 0"]);
   slots.limitLate(3);
   await turn();
-  expect(told).toEqual(["late 0", "late 1", "late 2"]);
+  expect(order).toEqual(["late 0", "late 1", "late 2"]);
   expect(slots.lateTaken).toBe(3);
 });
 
 it("passes a place on that nobody takes, or whose taker leaves", async () => {
   const slots = new Slots(1);
-  const told: string[] = [];
-  const first = wanting(slots, "new", "first", told);
+  const order: string[] = [];
+  const first = wanting(slots, "new", "first", order);
   first.pump();
-  const leaver = wanting(slots, "new", "leaver", told);
+  const leaver = wanting(slots, "new", "leaver", order);
   leaver.pump();
-  wanting(slots, "new", "stays", told).pump();
+  wanting(slots, "new", "stays", order).pump();
   slots.release("new");
   slots.leave(leaver);
   await turn();
-  expect(told).toEqual(["first", "stays"]);
+  expect(order).toEqual(["first", "stays"]);
 });
 
 it("knows whether a lane is up to date", () => {

@@ -49,7 +49,7 @@ export class LaneReader {
   }
 
   /** Whether the log has rows that were not read, also when nobody has said so. */
-  isBehind({ lastMs, lastSeq }: PushSettings): boolean {
+  hasUnreadRows({ lastMs, lastSeq }: PushSettings): boolean {
     const { lastId, cursor } = this.#window;
     const { ms, seq } = lastId === undefined ? cursor : positionOfLaneId(lastId);
     return lastMs > ms || (lastMs === ms && lastSeq > seq);
@@ -75,7 +75,7 @@ export class LaneReader {
         if (wantsPage) await this.#readPage();
       });
     } catch (error) {
-      log.debug({ err: error, integration: integrationId }, "a webhook lane could not read, will be tried again");
+      log.debug({ err: error, integration: integrationId }, "a webhook lane could not read its rows; retrying");
       await new Promise((resolve) => setTimeout(resolve, pauseAfterErrorMs).unref());
     } finally {
       this.#isReading = false;
@@ -125,7 +125,7 @@ export class LaneReader {
 
   /** Rows that retention has taken would look like work forever. */
   async #jumpToEnd(after: string): Promise<void> {
-    if (this.#window.size > 0 || !this.isBehind(this.#lane.settings)) return;
+    if (this.#window.size > 0 || !this.hasUnreadRows(this.#lane.settings)) return;
     const end = await readEnd(this.#parts.db, this.#lane.integrationId, after);
     if (!end) return;
     this.#window.jump(end);

@@ -14,7 +14,7 @@ const maxSlowNames = 10_000;
 export function makeNameLookup(
   resolve: Resolve = async (name) => (await lookup(name, { all: true })).map(({ address }) => address),
 ): Resolve {
-  const underWay = new Map<string, Promise<readonly string[]>>();
+  const inProgress = new Map<string, Promise<readonly string[]>>();
   const slowNames = new Set<string>();
   const fastLine = makeLine(atOnce);
   const slowLine = makeLine(1);
@@ -29,11 +29,11 @@ export function makeNameLookup(
     }
   };
   return (name) => {
-    const known = underWay.get(name);
+    const known = inProgress.get(name);
     if (known) return known;
     const line = slowNames.has(name) ? slowLine : fastLine;
-    const asked = line(() => ask(name)).finally(() => underWay.delete(name));
-    underWay.set(name, asked);
+    const asked = line(() => ask(name)).finally(() => inProgress.delete(name));
+    inProgress.set(name, asked);
     return asked;
   };
 }

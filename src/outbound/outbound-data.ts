@@ -13,7 +13,7 @@ const dataOf = (name: string, fields: Record<string, TSchema>): TSchema =>
   Type.Object(
     {
       ...fields,
-      test: Type.Optional(Type.Boolean({ description: "Only in samples that an operator sends; then it is true." })),
+      test: Type.Optional(Type.Boolean({ description: "Present, and true, only in samples sent by an operator." })),
     },
     { $id: name },
   );
@@ -70,7 +70,7 @@ const fenceHead = {
     fence_type: refTo(FenceType),
     scope: refTo(FenceScope),
   }),
-  distance_m: Type.Number({ description: "From the centre." }),
+  distance_m: Type.Number({ description: "From the centre of the geofence." }),
 };
 const GeofenceCrossing = dataOf("GeofenceCrossingData", { ...fenceHead, location });
 const GeofenceDwell = dataOf("GeofenceDwellData", { ...fenceHead, dwell_seconds: Type.Integer(), location });

@@ -18,7 +18,7 @@ const envelopeOf = (type: WebhookEventType): TSchema =>
     {
       id: Type.String({
         format: "uuid",
-        description: "UUIDv7 that rises within an integration; the key for duplicates and the cursor of replay.",
+        description: "UUIDv7 that increases within an integration; identifies duplicates and is the replay cursor.",
       }),
       type: Type.Unsafe<string>({ type: "string", enum: [type] }),
       occurred_at: Timestamp,
@@ -50,7 +50,7 @@ export const OutboundEventPage = Type.Object(
     next_cursor: Nullable(
       Type.String({
         format: "uuid",
-        description: "The id of the last row, to be sent as `since`; null at the end of the log.",
+        description: "The id of the last row, to send as the next `since`; null at the end of the log.",
       }),
     ),
     has_more: Type.Boolean(),

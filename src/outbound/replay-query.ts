@@ -17,14 +17,22 @@ const text = (description: string, schema: Record<string, unknown> = { type: "st
 
 /** Taken as text: this endpoint has codes of its own, and an order of checks (decisions 26, 19.6). */
 export const replayParams = {
-  since: text("Rows after this id, a UUIDv7. Left out, the oldest row within the retention is the first.", {
-    type: "string",
-    format: "uuid",
+  since: text(
+    "Return the rows after this id, a UUIDv7. If omitted, the answer starts with the oldest row within the retention period.",
+    {
+      type: "string",
+      format: "uuid",
+    },
+  ),
+  limit: text("Number of rows to return, 1 to 500.", {
+    type: "integer",
+    minimum: 1,
+    maximum: 500,
+    default: defaultLimit,
   }),
-  limit: text("Rows of the answer, 1 to 500.", { type: "integer", minimum: 1, maximum: 500, default: defaultLimit }),
-  types: text("Comma separated types, of those the integration is subscribed to. Unknown ones are dropped."),
-  ordering: text("Accepted and ignored: rows come in ascending order of their ids."),
-  search: text("Case-insensitive text anywhere in the IMEI or the type."),
+  types: text("Comma-separated event types among those the integration is subscribed to. Unknown types are ignored."),
+  ordering: text("Accepted and ignored: rows are always in ascending order of id."),
+  search: text("Case-insensitive substring of the IMEI or the type."),
 } satisfies QueryParams;
 
 export interface ReplayQuery {

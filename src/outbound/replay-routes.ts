@@ -4,8 +4,8 @@ import { refTo } from "../http/schemas.ts";
 import { partnerTokenRequired } from "../lib/errors.ts";
 import { uuidV7Floor } from "../lib/ids.ts";
 import type { Scope } from "../oauth/scopes.ts";
-import { shownTypes } from "../outbox/outbound-gate.ts";
-import { shownBody } from "../outbox/private-params.ts";
+import { visibleTypes } from "../outbox/outbound-gate.ts";
+import { visibleBody } from "../outbox/private-params.ts";
 import { OutboundEventPage } from "./outbound-envelope.ts";
 import { expiredBefore, readReplayQuery, replayParams, timeOf, usableAfterMs, windowEdge } from "./replay-query.ts";
 import { findOldestId, getSubscription, type ReplayPage, readLog } from "./replay-store.ts";
@@ -16,9 +16,9 @@ export const replayRoutes = (retentionDays: number): Route[] => [
     path: "/api/v1/partner/outbound-events/",
     operationId: "partner_outbound_events_list",
     tag: "Outbound events",
-    summary: "What happened, in order, from a cursor on",
+    summary: "List outbound events in order, after a cursor",
     description:
-      "The same envelopes as by webhook, byte for byte and without a signature. Types, device filter and scopes are those of now. Send the id of the last row you have as `since`.",
+      "The same envelopes as webhooks deliver, byte for byte, without a signature. The current event types, device filter and scopes apply. Send the id of the last row you have as `since`.",
     partners: [],
     people: "never",
     query: replayParams,
@@ -37,7 +37,7 @@ export const replayRoutes = (retentionDays: number): Route[] => [
       const { webhookEventTypes, webhookDeviceFilter } = await getSubscription(db, owner);
       const { messagingEnabled } = principal.partner;
       const scopes = [...principal.partner.scopes];
-      const shown = shownTypes({ scopes, webhookEventTypes, messagingEnabled });
+      const shown = visibleTypes({ scopes, webhookEventTypes, messagingEnabled });
       const page = await readLog(db, owner, {
         afterId: since ?? uuidV7Floor(startMs),
         types: types ? shown.filter((type) => types.includes(type)) : shown,
@@ -53,5 +53,5 @@ export const replayRoutes = (retentionDays: number): Route[] => [
 /** The stored bodies as they are: what was signed must not be written anew, except for what the token may not see. */
 function pageText({ rows, hasMore }: ReplayPage, scopes: readonly Scope[]): string {
   const cursor = hasMore ? `"${rows.at(-1)?.id}"` : "null";
-  return `{"data":[${rows.map(({ type, body }) => shownBody(type, body, scopes)).join(",")}],"next_cursor":${cursor},"has_more":${hasMore}}`;
+  return `{"data":[${rows.map(({ type, body }) => visibleBody(type, body, scopes)).join(",")}],"next_cursor":${cursor},"has_more":${hasMore}}`;
 }

@@ -55,7 +55,7 @@ export function makeWebhookClient(options: WebhookClientOptions): OpenTarget {
   const check = (addresses: readonly string[]): void => {
     const refused = addresses.find((address) => !isAllowedAddress(address, allowCidrs));
     if (refused !== undefined) throw new AddressRefused(`address refused: ${refused} is not public`);
-    if (addresses.length === 0) throw Object.assign(new Error("the name has no address"), { code: "ENOTFOUND" });
+    if (addresses.length === 0) throw Object.assign(new Error("the host name has no address"), { code: "ENOTFOUND" });
   };
   const checkedLookup = (
     hostname: string,
@@ -210,8 +210,8 @@ const texts: Record<string, string> = {
   ECONNRESET: "connection reset",
   EPIPE: "connection reset",
   UND_ERR_SOCKET: "connection closed without an answer",
-  ENOTFOUND: "the name does not resolve",
-  EAI_AGAIN: "the name does not resolve",
+  ENOTFOUND: "the host name does not resolve",
+  EAI_AGAIN: "the host name does not resolve",
   EHOSTUNREACH: "host unreachable",
   ENETUNREACH: "network unreachable",
   ETIMEDOUT: "connection timed out",

@@ -12,16 +12,16 @@ const header = (name: string, description: string, required = true): Json => ({
 });
 
 const headers: Json[] = [
-  header("Idempotency-Key", "The id of the envelope; the only key for duplicates."),
+  header("Idempotency-Key", "The id of the envelope; identifies duplicates."),
   header("X-Signature", "`sha256=` and the hex HMAC-SHA256 of the raw body, keyed with the whole webhook secret."),
-  header("X-Signature-Previous", "The same with the former secret, for 24 hours after a rotation.", false),
+  header("X-Signature-Previous", "The same, keyed with the previous secret, for 24 hours after a rotation.", false),
   header("X-Event-Type", "The type of the envelope."),
   header("X-Delivery-Attempt", "Number of this attempt, from 1."),
   header("webhook-id", "The id of the envelope (Standard Webhooks)."),
   header("webhook-timestamp", "Unix seconds of the attempt."),
   header(
     "webhook-signature",
-    "Signatures `v1,…` of id, timestamp and body, separated by blanks; the new secret first.",
+    "Signatures `v1,…` of id, timestamp and body, separated by spaces; the new secret first.",
   ),
 ];
 
@@ -44,9 +44,9 @@ function requestOf(type: WebhookEventType): Json {
       content: { "application/json": { schema: { $ref: `#/components/schemas/${outboundEnvelopes[type].$id}` } } },
     },
     responses: {
-      "2XX": { description: "Delivered, when it comes within the time limit." },
-      "410": { description: "Not wanted: parked in the dead-letter queue at once." },
-      default: { description: "Failed, and tried again." },
+      "2XX": { description: "Delivered, if the answer arrives within the time limit." },
+      "410": { description: "Refused: moved to the dead-letter queue at once." },
+      default: { description: "Failed; the delivery will be retried." },
     },
   };
 }

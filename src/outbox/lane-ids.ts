@@ -31,7 +31,7 @@ export function makeLaneIds({ lane, lastMs, lastSeq }: LanePosition): () => Lane
   template.writeUInt32BE(lane, 11);
   return () => {
     seq++;
-    if (seq >= seqsPerMs) throw new RangeError("the counter of the millisecond is used up");
+    if (seq >= seqsPerMs) throw new RangeError("the ids of this millisecond are exhausted");
     const top = Math.floor(seq / lowBits);
     if (top !== high) {
       high = top;

@@ -19,13 +19,13 @@ export function isLogged(type: WebhookEventType, integration: GatedIntegration):
  * Whether the integration gets rows of the type now, by push or replay: one of its list, or any but the additive ones when the
  * list is empty, as far as scopes and opt-in allow. For replay the scopes are those of the token that are still granted.
  */
-export function isTypeShown(type: WebhookEventType, integration: GatedIntegration): boolean {
+export function isTypeVisible(type: WebhookEventType, integration: GatedIntegration): boolean {
   const { webhookEventTypes: named } = integration;
   return (named.length === 0 || named.includes(type)) && isLogged(type, integration);
 }
 
-export const shownTypes = (integration: GatedIntegration): WebhookEventType[] =>
-  allWebhookEventTypes.filter((type) => isTypeShown(type, integration));
+export const visibleTypes = (integration: GatedIntegration): WebhookEventType[] =>
+  allWebhookEventTypes.filter((type) => isTypeVisible(type, integration));
 
 /** Types that everybody gets who has the scopes; a log holds little beside them. */
 export const defaultTypes = allWebhookEventTypes.filter((type) => !webhookEventTypes[type].additive);

@@ -13,14 +13,17 @@ export interface OutcomeMetrics {
 const waitBounds = [1, 3, 10, 30, 60, 120, 300, 1800, 7200, 21_600, 86_400];
 
 export function makeOutcomeMetrics(metrics: Metrics): OutcomeMetrics {
-  const commands = metrics.counter("vigil_commands_total", "Commands that have ended.");
+  const commands = metrics.counter("vigil_commands_total", "Commands that reached a final status.");
   const waits = metrics.histogram(
     "vigil_command_seconds",
-    "Time from the creation of a command to its end.",
+    "Time from the creation of a command to its final status.",
     waitBounds,
   );
-  const messages = metrics.counter("vigil_messages_total", "Messages that have ended, and those of devices.");
-  const recordings = metrics.counter("vigil_ecg_recordings_total", "ECG recordings that are over.");
+  const messages = metrics.counter(
+    "vigil_messages_total",
+    "Messages that reached a final status, and messages from devices.",
+  );
+  const recordings = metrics.counter("vigil_ecg_recordings_total", "ECG recordings that ended.");
 
   const countCommand = ({ data, occurredAtMs }: OutboundEntry): void => {
     const { status, error, created_at } = data as {

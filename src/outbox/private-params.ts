@@ -21,7 +21,7 @@ const commandEvents: readonly string[] = ["command.ack", "command.failed"] satis
  * The envelope of the log as it may be shown to these scopes. What is stored is whole: scopes may be given and withdrawn later.
  * Push and replay both come here, so that one integration reads the same bytes on both ways.
  */
-export function shownBody(type: WebhookEventType, body: string, scopes: readonly Scope[]): string {
+export function visibleBody(type: WebhookEventType, body: string, scopes: readonly Scope[]): string {
   if (!commandEvents.includes(type)) return body;
   const envelope = JSON.parse(body) as { data: { command_type: string; params: unknown } };
   const needed = scopeForParams(envelope.data.command_type);

@@ -5,7 +5,7 @@ import { locationUpdateJson } from "../resources/locations/location-envelope.ts"
 import type { LocatedPosition } from "./place-store.ts";
 
 /** `location.update` of a position that was found by the networks around the device, after its packet was stored. */
-export const tellLocated =
+export const publishLocated =
   (clock: Clock) =>
   async (tx: Tx, position: LocatedPosition): Promise<void> => {
     const { id, deviceId, organizationId, ts, deviceTs, receivedAt, invalidReason, source } = position;

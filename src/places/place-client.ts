@@ -36,7 +36,7 @@ export const clientLimits: ClientLimits = { connectMs: 2000, totalMs: 5000, byte
 export function makePlaceClient(connections: number, limits = clientLimits): PlaceClient {
   const options = { keepAlive: true, maxSockets: connections, maxFreeSockets: connections, timeout: 60_000 };
   const agents = { "http:": new HttpAgent(options), "https:": new HttpsAgent(options) };
-  const underWay = new Set<() => void>();
+  const inProgress = new Set<() => void>();
   let isClosed = false;
 
   function ask(url: URL, method: "GET" | "POST", body?: string): Promise<ServiceReply> {
@@ -53,7 +53,7 @@ export function makePlaceClient(connections: number, limits = clientLimits): Pla
       const end = (reply: ServiceReply): void => {
         clearTimeout(connecting);
         clearTimeout(total);
-        underWay.delete(stop);
+        inProgress.delete(stop);
         resolve(reply);
       };
       const fail = (error: string): void => {
@@ -63,7 +63,7 @@ export function makePlaceClient(connections: number, limits = clientLimits): Pla
       const stop = (): void => fail(questionCutOff);
       const connecting = setTimeout(() => fail("connect_timeout"), limits.connectMs);
       const total = setTimeout(() => fail("timeout"), limits.totalMs);
-      underWay.add(stop);
+      inProgress.add(stop);
       request.on("socket", (socket: Socket) => {
         const connected = (): void => clearTimeout(connecting);
         if (request.reusedSocket) connected();
@@ -85,7 +85,7 @@ export function makePlaceClient(connections: number, limits = clientLimits): Pla
     post: (url, body) => ask(url, "POST", JSON.stringify(body)),
     close: () => {
       isClosed = true;
-      for (const stop of underWay) stop();
+      for (const stop of inProgress) stop();
       for (const agent of Object.values(agents)) agent.destroy();
     },
   };

@@ -68,10 +68,10 @@ async function runLookUp<Kind extends PlaceKind>(
   if (until) {
     await postponePlaceJob(db, job, until);
     count("retried");
-    log.debug({ ...facts, until }, "place look-up failed, will be tried again");
+    log.debug({ ...facts, until }, "place lookup failed; retrying");
   } else {
     await finishPlaceJob(db, job);
     count("dropped");
-    log.warn(facts, "place look-up given up");
+    log.warn(facts, "place lookup given up");
   }
 }

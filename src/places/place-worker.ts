@@ -49,11 +49,13 @@ export interface PlaceWorker {
 export function startPlaceWorker(options: PlaceWorkerOptions): PlaceWorker {
   const { db, clock, log, listener, metrics, carrierName, geolocateUrl, geocoderUrl } = options;
   const client = makePlaceClient(2 * maxInFlight, options.limits ?? clientLimits);
-  const lookUps = metrics.counter("vigil_place_lookups_total", "Look-ups of positions and addresses, by outcome.");
-  const requests = metrics.counter("vigil_place_requests_total", "Questions to place services, by outcome.");
+  const lookUps = metrics.counter("vigil_place_lookups_total", "Lookups of positions and addresses, by outcome.");
+  const requests = metrics.counter("vigil_place_requests_total", "Requests to place services, by outcome.");
   const services = new Map<PlaceKind, PlaceService>();
-  metrics.gauge("vigil_place_service_left_alone", "1 while a place service does not answer and is left alone.", () =>
-    Array.from(services, ([kind, service]) => [{ kind }, service.isLeftAlone ? 1 : 0] as const),
+  metrics.gauge(
+    "vigil_place_service_left_alone",
+    "1 while requests to a place service are paused because it does not answer.",
+    () => Array.from(services, ([kind, service]) => [{ kind }, service.isPaused ? 1 : 0] as const),
   );
   const shared = <Kind extends PlaceKind>(kind: Kind) => {
     const service = new PlaceService({ kind, clock, log, count: (outcome) => requests.add({ kind, outcome }) });
@@ -84,7 +86,7 @@ export function startPlaceWorker(options: PlaceWorkerOptions): PlaceWorker {
   const lanes = [positions, addresses].filter((lane) => lane !== undefined);
 
   const startedAtMs = clock.nowMs();
-  const stopSweeping = repeat("old place look-ups", options.sweepMs ?? hourMs, log, async () => {
+  const stopSweeping = repeat("old place lookups", options.sweepMs ?? hourMs, log, async () => {
     const now = clock.now();
     while ((await deleteOldPlaces(db, now, sweepRows)) === sweepRows);
     // After an absence the backlog gets an hour of work first.

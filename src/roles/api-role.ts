@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { buildApp, routeTable } from "../app.ts";
+import { makeStatementSlots } from "../http/fair-database.ts";
 import { RateLimiter } from "../http/rate-limit.ts";
 import { randomToken } from "../lib/ids.ts";
 import { makeDecoyHash } from "../oauth/login.ts";
@@ -17,7 +18,9 @@ export interface ApiRole {
 
 /** The HTTP API. Tokens and quotas are heard of by notification, so they are opened before the listener starts. */
 export function openApiRole({ config, lifecycle, ...parts }: ServiceParts): ApiRole {
-  const { db, clock, log, metrics, listener, catalog, secrets, voice } = parts;
+  const { clock, log, metrics, listener, catalog, secrets, voice } = parts;
+  const poolSize = config.databasePoolSize;
+  const db = parts.openDatabase({ poolSize, statementTimeoutMs: config.statementTimeoutSeconds * 1000 });
   const tokens = new TokenCache(db, listener, clock);
   const rateLimiter = new RateLimiter({ db, clock, listener, log });
   lifecycle.add("rate limiter", () => rateLimiter.close());
@@ -34,6 +37,7 @@ export function openApiRole({ config, lifecycle, ...parts }: ServiceParts): ApiR
         metrics,
         tokens,
         rateLimiter,
+        statements: makeStatementSlots(poolSize),
         sessionKey: await loadSessionKey(db, secrets, clock.now()),
         secrets,
         mapStyleUrl: config.mapStyleUrl,

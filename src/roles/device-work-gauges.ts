@@ -11,10 +11,10 @@ export function observeDeviceWork(db: Database, metrics: Metrics, log: Logger, e
   let messages: ReadonlyMap<string, number> = new Map();
   const seriesOf = (counts: ReadonlyMap<string, number>, states: readonly string[]): (readonly [Labels, number])[] =>
     states.map((status) => [{ status }, counts.get(status) ?? 0] as const);
-  metrics.gauge("vigil_commands_open", "Commands that wait or are under way.", () =>
+  metrics.gauge("vigil_commands_open", "Commands waiting or in progress.", () =>
     seriesOf(commands, ["pending", "sending", "sent"]),
   );
-  metrics.gauge("vigil_messages_open", "Messages that wait or are under way.", () =>
+  metrics.gauge("vigil_messages_open", "Messages waiting or in progress.", () =>
     seriesOf(messages, ["pending", "processing", "ready", "sending"]),
   );
   return repeat("open commands and messages", everyMs, log, async () => {

@@ -5,8 +5,12 @@ import { makeIngest } from "../ingest/ingest.ts";
 import { makeUuidV7Source } from "../lib/ids.ts";
 import { repeat } from "../lib/lifecycle.ts";
 import { metricRanges } from "../resources/catalog/metric-ranges.ts";
+import { DiskFloor } from "./disk-floor.ts";
 import { keepPartitions, tablesOf } from "./partitioned-tables.ts";
 import type { ServiceParts } from "./service-parts.ts";
+
+/** Transactions of packets and logins, and the lanes of commands and messages. */
+const devicePoolSize = 6;
 
 /** Where every protocol is spoken; `off` where nothing listens. */
 export interface GatewayAddresses {
@@ -16,13 +20,16 @@ export interface GatewayAddresses {
 
 /** Devices: their sockets, and the ingest that stores what they send. */
 export async function openGatewayRole(parts: ServiceParts): Promise<GatewayAddresses> {
-  const { config, lifecycle, db, clock, log, metrics, listener, catalog, carrierName, rules } = parts;
+  const { config, lifecycle, clock, log, metrics, listener, catalog, carrierName, rules } = parts;
+  // Logins and packets never wait for connections that searches or background work hold.
+  const db = parts.openDatabase({ poolSize: devicePoolSize });
   const tables = tablesOf(config);
   lifecycle.add(
     "partitions",
-    repeat("partitions", 3_600_000, log, () => keepPartitions(db, tables, clock, log)),
+    repeat("partitions", 3_600_000, log, () => keepPartitions(db, tables, clock, log, parts.retention)),
   );
-  const { steps, downlinks } = deviceServices(config);
+  const floor = await watchDisk(parts);
+  const { steps, downlinks } = deviceServices({ ...config, catalog });
   const ingest = makeIngest({
     db,
     clock,
@@ -30,6 +37,7 @@ export async function openGatewayRole(parts: ServiceParts): Promise<GatewayAddre
     metrics,
     rules,
     steps,
+    takesOnlyAlarms: () => floor?.isReached === true,
     newId: makeUuidV7Source(),
     ranges: metricRanges(catalog),
     inFlight: config.ingestInFlight,
@@ -53,15 +61,31 @@ export async function openGatewayRole(parts: ServiceParts): Promise<GatewayAddre
     port: config.gatewayPort,
     udp: config.gatewayUdp,
     dedicatedPorts: config.gatewayPorts,
+    networks: config.gatewayNetworks,
     limits: {
       idleTimeoutMs: config.gatewayIdleSeconds * 1000,
       connections: config.gatewayMaxConnections,
       connectionsPerAddress: config.gatewayMaxPerAddress,
       newPerAddressPerMinute: config.gatewayNewPerAddress,
+      packetsPerMinute: config.gatewayPacketsPerMinute,
+      packetBurst: 2 * config.gatewayPacketsPerMinute,
     },
   });
   lifecycle.add("gateway", () => gateway.close());
   const { address, family, port } = gateway.address;
   const spoken = `${family === "IPv6" ? `[${address}]` : address}:${port}`;
   return { gateway: spoken, udp: gateway.isUdpOpen ? spoken : "off" };
+}
+
+/** The disk of an external database is not ours to see. */
+async function watchDisk({ config, log, metrics, lifecycle }: ServiceParts): Promise<DiskFloor | undefined> {
+  if (config.databaseUrl !== undefined || config.diskFloorMb === 0) return undefined;
+  const floorBytes = config.diskFloorMb * 1024 * 1024;
+  const floor = new DiskFloor({ folder: config.dataDir, floorBytes, log, metrics });
+  await floor.check();
+  lifecycle.add(
+    "disk floor",
+    repeat("disk floor", 2000, log, () => floor.check()),
+  );
+  return floor;
 }

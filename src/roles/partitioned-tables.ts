@@ -3,12 +3,13 @@ import type { Database } from "../db/database.ts";
 import { maintainPartitions, type PartitionedTable } from "../db/partitions.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
+import { maxDroppedPartitions, type RetentionGuard } from "./retention-guard.ts";
 
 const logSpans = {
   by: "uuid7",
   spanDays: 1,
-  spansBehind: 1,
-  spansAhead: 3,
+  pastSpans: 1,
+  futureSpans: 3,
   retentionDays: 30,
   defaultPrunedBy: "id",
 } as const;
@@ -20,31 +21,35 @@ const logSpans = {
 export const partitionedTables: readonly PartitionedTable[] = [
   { table: "outbound_events", ...logSpans },
   { table: "delivery_attempts", ...logSpans },
-  { table: "locations", by: "time", spanDays: 28, formerSpanDays: 7, spansBehind: 2, spansAhead: 1 },
-  { table: "telemetry", by: "time", spanDays: 28, formerSpanDays: 7, spansBehind: 2, spansAhead: 1 },
+  { table: "locations", by: "time", spanDays: 28, formerSpanDays: 7, pastSpans: 2, futureSpans: 1 },
+  { table: "telemetry", by: "time", spanDays: 28, formerSpanDays: 7, pastSpans: 2, futureSpans: 1 },
   {
     table: "ingest_frames",
     by: "date",
     spanDays: 7,
-    spansBehind: 5,
-    spansAhead: 2,
+    pastSpans: 5,
+    futureSpans: 2,
     retentionDays: 42,
     defaultPrunedBy: "received_at",
   },
 ];
 
 /** The outbound log is kept as long as the operator says. */
-const keptLikeTheLog: ReadonlySet<string> = new Set(["outbound_events", "delivery_attempts"]);
+const tablesOfTheLog: ReadonlySet<string> = new Set(["outbound_events", "delivery_attempts"]);
 
 export const tablesOf = ({ retentionDays }: Config): PartitionedTable[] =>
-  partitionedTables.map((table) => (keptLikeTheLog.has(table.table) ? { ...table, retentionDays } : table));
+  partitionedTables.map((table) => (tablesOfTheLog.has(table.table) ? { ...table, retentionDays } : table));
 
 export async function keepPartitions(
   db: Database,
   tables: readonly PartitionedTable[],
   clock: Clock,
   log: Logger,
+  guard: RetentionGuard,
 ): Promise<void> {
-  const { created, dropped } = await maintainPartitions(db, tables, clock.nowMs());
+  const isClockRight = await guard.isClockRight(db);
+  const limits = { isClockRight, maxPerTable: maxDroppedPartitions };
+  const { created, dropped, kept } = await maintainPartitions(db, tables, clock.nowMs(), limits);
+  if (isClockRight) guard.notePartitions(kept);
   if (created.length + dropped.length > 0) log.info({ created, dropped }, "partitions maintained");
 }

@@ -8,7 +8,7 @@ export function observeProcess(metrics: Metrics): void {
   // Time in which nobody was served: the longest since the last look.
   const delays = monitorEventLoopDelay({ resolution: 10 });
   delays.enable();
-  metrics.gauge("vigil_event_loop_delay_seconds", "Longest delay of the event loop since the last scrape.", () => {
+  metrics.gauge("vigil_event_loop_delay_seconds", "Maximum delay of the event loop since the last scrape.", () => {
     const seconds = delays.max / 1e9;
     delays.reset();
     return seconds;

@@ -1,6 +1,6 @@
 import type { VoiceService } from "../audio/voice-service.ts";
 import type { Config } from "../config.ts";
-import type { Database } from "../db/database.ts";
+import type { Database, DatabaseOptions } from "../db/database.ts";
 import type { Listener } from "../db/listener.ts";
 import type { RuleBook } from "../ingest/rules/rule-book.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -10,12 +10,16 @@ import type { Metrics } from "../lib/metrics.ts";
 import type { SecretBox } from "../lib/secret-box.ts";
 import type { Catalog } from "../resources/catalog/catalog.ts";
 import type { CarrierName } from "../resources/locations/carrier.ts";
+import type { RetentionGuard } from "./retention-guard.ts";
 
 /** What the roles of one process share. A role adds what it opens to the lifecycle. */
 export interface ServiceParts {
   config: Config;
   lifecycle: Lifecycle;
+  /** For work in the background; calls and devices have connections of their own. */
   db: Database;
+  /** More connections to the same database, so that one role cannot take those of another. */
+  openDatabase(options: Pick<DatabaseOptions, "poolSize" | "statementTimeoutMs">): Database;
   clock: Clock;
   log: Logger;
   metrics: Metrics;
@@ -27,4 +31,7 @@ export interface ServiceParts {
   secrets: SecretBox;
   rules: RuleBook;
   voice: VoiceService;
+  retention: RetentionGuard;
+  /** Where people reach the service: as configured, else where this process or one with its settings listens. */
+  baseUrl: () => string;
 }

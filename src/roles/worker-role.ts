@@ -1,10 +1,12 @@
 import { join } from "node:path";
+import { queueAlarmMails } from "../console/alarm-mails.ts";
 import { fencesOfLocated } from "../ingest/rules/located-rules.ts";
 import { startRuleWorker } from "../ingest/rules/rule-worker.ts";
+import { repeat } from "../lib/lifecycle.ts";
 import { startMailSender } from "../mail/mail-sender.ts";
 import { startWebhookPush } from "../outbound/webhook-push.ts";
 import { makeOutcomeMetrics } from "../outbox/outcome-metrics.ts";
-import { tellLocated } from "../places/located-update.ts";
+import { publishLocated } from "../places/located-update.ts";
 import { startPlaceWorker } from "../places/place-worker.ts";
 import { startSpeechWorker } from "../resources/messages/speech-worker.ts";
 import { observeDeviceWork } from "./device-work-gauges.ts";
@@ -21,8 +23,12 @@ export function openWorkerRole(parts: ServiceParts): void {
     const speech = startSpeechWorker({ db, clock, log, listener, catalog, voice, outcomes });
     lifecycle.add("speech worker", () => speech.close());
   }
-  for (const stop of startPeriodicWork(db, clock, log, config, catalog, outcomes)) lifecycle.add("periodic work", stop);
+  for (const stop of startPeriodicWork(parts, outcomes)) lifecycle.add("periodic work", stop);
   lifecycle.add("open work", observeDeviceWork(db, metrics, log, 15_000));
+  const alarmMails = repeat("alarm mails", 1000, log, async () => {
+    await queueAlarmMails(db, clock, parts.baseUrl);
+  });
+  lifecycle.add("alarm mails", alarmMails);
   const timers = startRuleWorker({ ...shared, rules });
   lifecycle.add("rule timers", () => timers.close());
   const { smtpUrl, mailFrom: from } = config;
@@ -32,7 +38,7 @@ export function openWorkerRole(parts: ServiceParts): void {
   lifecycle.add("webhook push", () => push.close());
   const { geolocateUrl, geocoderUrl } = config;
   if (geolocateUrl === undefined && geocoderUrl === undefined) return;
-  const onLocated = fencesOfLocated(rules, clock, tellLocated(clock));
+  const onLocated = fencesOfLocated(rules, clock, publishLocated(clock));
   const places = startPlaceWorker({ ...shared, carrierName, geolocateUrl, geocoderUrl, onLocated });
   lifecycle.add("place worker", () => places.close());
 }

@@ -44,7 +44,7 @@ const fixAt = (seconds: number, metres: number, accuracyM: number | null = 10, l
   source: "gps",
 });
 
-const told = (facts: readonly FenceFact[]): string[] =>
+const linesOf = (facts: readonly FenceFact[]): string[] =>
   facts.map(({ kind, fence: { id }, tsMs }) => `${(tsMs - noon) / 1000} ${kind} ${id}`).sort();
 
 /** A device of an organization whose rules change. */
@@ -74,8 +74,8 @@ class World {
     return this;
   }
 
-  get told(): string[] {
-    return told(this.facts);
+  get lines(): string[] {
+    return linesOf(this.facts);
   }
   get states(): string[] {
     return Object.keys(this.device.states).sort();
@@ -87,59 +87,59 @@ describe("a device and the fences of its organization", () => {
     const world = new World().change({}).at(0, 50_000);
     expect(world.states).toEqual([]);
     world.at(3600, 0);
-    expect(world.told).toEqual(["3600 enter home"]);
+    expect(world.lines).toEqual(["3600 enter home"]);
     expect(world.states).toEqual(["home"]);
     world.at(3700, 5000).at(3800, 5000);
-    expect(world.told).toEqual(["3600 enter home", "3700 exit home"]);
+    expect(world.lines).toEqual(["3600 enter home", "3700 exit home"]);
     expect(world.states).toEqual([]);
-    expect(world.at(7000, 0).told).toHaveLength(3);
+    expect(world.at(7000, 0).lines).toHaveLength(3);
   });
 
   it("has its first fix after a fence came or changed without an event", () => {
-    expect(new World().at(0, 0).change({}).at(10, 0).told).toEqual([]);
-    expect(new World().at(0, 5000).change({}).at(1000, 0).told).toEqual([]);
-    expect(new World().change({}).at(0, 5000).change({ revision: "2" }).at(1000, 0).told).toEqual([]);
-    expect(new World().change({}).at(0, 5000).at(1, 5000).at(1000, 0).told).toEqual(["1000 enter home"]);
+    expect(new World().at(0, 0).change({}).at(10, 0).lines).toEqual([]);
+    expect(new World().at(0, 5000).change({}).at(1000, 0).lines).toEqual([]);
+    expect(new World().change({}).at(0, 5000).change({ revision: "2" }).at(1000, 0).lines).toEqual([]);
+    expect(new World().change({}).at(0, 5000).at(1, 5000).at(1000, 0).lines).toEqual(["1000 enter home"]);
   });
 
   it("tells the exit from a fence to which it was taken far away in one step", () => {
-    expect(new World().change({}).at(0, 0).at(3600, 50_000).told).toEqual(["3600 exit home"].concat("600 dwell home"));
+    expect(new World().change({}).at(0, 0).at(3600, 50_000).lines).toEqual(["3600 exit home"].concat("600 dwell home"));
   });
 
   it("takes no fix into account that was evaluated before the fence was known", () => {
     const world = new World().change({}).at(0, 5000);
     world.index.put(fence({ sinceVersion: 2, revision: "2" }));
-    expect(world.at(1000, 0).told).toEqual([]);
+    expect(world.at(1000, 0).lines).toEqual([]);
   });
 
   it("counts no fix that is less exact than the radius as the first", () => {
-    expect(new World().change({}).at(0, 5000, 201).at(1000, 0).told).toEqual([]);
-    expect(new World().change({}).at(0, 5000, 200).at(1000, 0).told).toEqual(["1000 enter home"]);
-    expect(new World().change({}).at(0, 5000, 20).at(500, 5000, 900).at(1000, 0).told).toEqual(["1000 enter home"]);
+    expect(new World().change({}).at(0, 5000, 201).at(1000, 0).lines).toEqual([]);
+    expect(new World().change({}).at(0, 5000, 200).at(1000, 0).lines).toEqual(["1000 enter home"]);
+    expect(new World().change({}).at(0, 5000, 20).at(500, 5000, 900).at(1000, 0).lines).toEqual(["1000 enter home"]);
   });
 
   it("does not take a fix in the band for one outside", () => {
     const world = new World().change({}).at(0, 215);
     expect(world.device.states.home?.side).toBe("unknown");
-    expect(world.at(1000, 0).told).toEqual([]);
+    expect(world.at(1000, 0).lines).toEqual([]);
   });
 
   it("keeps few fixes in mind, however inexact they become", () => {
     const world = new World().change({ radiusM: 30 }).at(0, 5000, 0);
     for (let n = 1; n < 50; n++) world.change({ id: `other ${n}`, lat: -80 }).at(n * 60, 5000, n * 10);
-    expect(world.device.heard).toHaveLength(8);
-    expect(world.device.heard[0]?.accuracyM).toBe(0);
+    expect(world.device.evaluatedFixes).toHaveLength(8);
+    expect(world.device.evaluatedFixes[0]?.accuracyM).toBe(0);
     world.at(3600, 0).at(3610, 0);
-    expect(world.told).toEqual(["3600 enter home"]);
-    expect(world.device.heard).toEqual([
+    expect(world.lines).toEqual(["3600 enter home"]);
+    expect(world.device.evaluatedFixes).toEqual([
       { version: 1, accuracyM: 0 },
       { version: 50, accuracyM: 10 },
     ]);
-    const { heard } = world.device;
+    const { evaluatedFixes } = world.device;
     expect(
       evaluateDeviceFix(world.device, world.index.sourceFor("watch", []), fixAt(4000, 0, 30), noon, isScheduled).device
-        .heard,
-    ).toBe(heard);
+        .evaluatedFixes,
+    ).toBe(evaluatedFixes);
   });
 
   it("leaves everything as it is for a fix that is late or older than the last", () => {
@@ -148,17 +148,17 @@ describe("a device and the fences of its organization", () => {
     expect(world.at(1001, 0, 10, 2).device).toEqual(device);
     expect(world.at(3000, 0, 10, 901).device).toEqual(device);
     // The next fresh fix still reports the change.
-    expect(world.at(3001, 0).told).toEqual(["3001 enter home"]);
-    expect(new World().change({}).at(0, 5000).at(1900, 0, 10, 900).told).toEqual(["1000 enter home"]);
+    expect(world.at(3001, 0).lines).toEqual(["3001 enter home"]);
+    expect(new World().change({}).at(0, 5000).at(1900, 0, 10, 900).lines).toEqual(["1000 enter home"]);
     // One of the same time is not older.
-    expect(new World().change({}).at(0, 5000).at(1000, 160).at(1000, 161).told).toEqual(["1000 enter home"]);
+    expect(new World().change({}).at(0, 5000).at(1000, 160).at(1000, 161).lines).toEqual(["1000 enter home"]);
   });
 
   it("forgets a fence that no longer applies", () => {
     const world = new World().change({}).at(0, 0);
     world.index.remove("home");
     expect(nextDeviceDueMs(world.device, world.index.sourceFor("watch", []))).toBeNull();
-    expect(world.at(10, 5000).told).toEqual([]);
+    expect(world.at(10, 5000).lines).toEqual([]);
     expect(world.states).toEqual([]);
   });
 });
@@ -168,9 +168,9 @@ describe("the fences of the device itself", () => {
     const world = new World().change({ scope: "device" });
     world.index.link("home", "watch", "1");
     expect(world.at(0, 50_000).states).toEqual(["home"]);
-    expect(world.at(3600, 0).told).toEqual(["3600 enter home"]);
+    expect(world.at(3600, 0).lines).toEqual(["3600 enter home"]);
     world.index.link("home", "watch", "2");
-    expect(world.at(3700, 5000).at(3800, 0).told).toEqual(["3600 enter home", "3800 enter home"]);
+    expect(world.at(3700, 5000).at(3800, 0).lines).toEqual(["3600 enter home", "3800 enter home"]);
   });
 });
 
@@ -187,7 +187,7 @@ describe("the timers of a device", () => {
     const state = world.device.states.home as FenceState;
     const home = world.index.find("watch", [], "home");
     const outcome = evaluateDeviceTimer(state, home, noon + 160_000, isScheduled);
-    expect(told(outcome.facts)).toEqual(["100 exit home"]);
+    expect(linesOf(outcome.facts)).toEqual(["100 exit home"]);
     expect(outcome.state).toBeUndefined();
     expect(evaluateDeviceTimer(state, home, noon + 159_000, isScheduled).state).toBe(state);
     expect(evaluateDeviceTimer(state, undefined, noon + 160_000, isScheduled)).toEqual({ state: undefined, facts: [] });
@@ -290,7 +290,7 @@ describe("any day of any device", () => {
             dense.fences.set(one.id, fence(changed));
           }
         }
-        expect(world.told).toEqual(told(dense.facts));
+        expect(world.lines).toEqual(linesOf(dense.facts));
         events += world.facts.length;
         for (const state of Object.values(world.device.states)) {
           expect(state.side !== "outside" || state.pending !== null).toBe(true);

@@ -21,7 +21,7 @@ import type { ScheduleCheck } from "./fence-schedule.ts";
 import { isLate } from "./lateness.ts";
 
 /** A fix that was evaluated: with which version of the rules, how exact. */
-export interface Heard {
+export interface EvaluatedFix {
   version: number;
   accuracyM: number;
 }
@@ -31,12 +31,12 @@ export interface DeviceFences {
   /** The last evaluated fix. */
   last: (Point & { tsMs: number }) | null;
   /** Only fixes that no other matches in both. The same object comes back when nothing has changed. */
-  heard: readonly Heard[];
+  evaluatedFixes: readonly EvaluatedFix[];
   /** By the id of the fence. The object of a state is the same when it has not changed. */
   states: Readonly<Record<string, FenceState>>;
 }
 
-export const noFences: DeviceFences = { last: null, heard: [], states: {} };
+export const noFences: DeviceFences = { last: null, evaluatedFixes: [], states: {} };
 
 /** The effective fences of the device (fence-index.ts). */
 export interface FenceSource {
@@ -53,7 +53,7 @@ export interface DeviceOutcome {
   facts: FenceFact[];
 }
 
-const maxRecentFixes = 8;
+const maxEvaluatedFixes = 8;
 
 /** A valid fix. One that is older than the last evaluated, or late, leaves everything as it is. */
 export function evaluateDeviceFix(
@@ -66,10 +66,13 @@ export function evaluateDeviceFix(
   const { last } = device;
   if (isLate(fix.tsMs, fix.receivedAtMs) || (last !== null && fix.tsMs < last.tsMs)) return { device, facts: [] };
   const { lat, lng, tsMs, accuracyM } = fix;
-  const heard = withHeard(device.heard, { version: fences.version, accuracyM: accuracyM ?? 0 });
+  const evaluatedFixes = withEvaluatedFix(device.evaluatedFixes, {
+    version: fences.version,
+    accuracyM: accuracyM ?? 0,
+  });
   const nearby = fences.near(fix);
   if (isAllSettled(device.states, nearby, fix, nowMs)) {
-    return { device: { last: { lat, lng, tsMs }, heard, states: device.states }, facts: [] };
+    return { device: { last: { lat, lng, tsMs }, evaluatedFixes, states: device.states }, facts: [] };
   }
   const states: Record<string, FenceState> = {};
   const facts: FenceFact[] = [];
@@ -78,12 +81,12 @@ export function evaluateDeviceFix(
   for (const fence of effective(device, fences, nearby)) {
     if (evaluated.has(fence.id)) continue;
     evaluated.add(fence.id);
-    const known: FenceContext = { ...context, isKnownOutside: isKnownOutside(device.heard, fence) };
+    const known: FenceContext = { ...context, isKnownOutside: isKnownOutside(device.evaluatedFixes, fence) };
     const outcome = evaluateFix(device.states[fence.id], fence, fix, known);
     facts.push(...outcome.facts);
     if (outcome.state && isWorthKeeping(outcome.state, fence)) states[fence.id] = outcome.state;
   }
-  return { device: { last: { lat, lng, tsMs }, heard, states }, facts };
+  return { device: { last: { lat, lng, tsMs }, evaluatedFixes, states }, facts };
 }
 
 /** One state whose time has come; undefined as the next state: it need not be kept. */
@@ -135,14 +138,14 @@ function* effective(device: DeviceFences, fences: FenceSource, nearby: readonly 
 const isWorthKeeping = ({ side, pending }: FenceState, { scope }: Fence): boolean =>
   scope !== "org" || side !== "outside" || pending !== null;
 
-const isKnownOutside = (heard: readonly Heard[], { scope, radiusM, sinceVersion }: Fence): boolean =>
-  scope === "org" && heard.some(({ version, accuracyM }) => accuracyM <= radiusM && version >= sinceVersion);
+const isKnownOutside = (evaluatedFixes: readonly EvaluatedFix[], { scope, radiusM, sinceVersion }: Fence): boolean =>
+  scope === "org" && evaluatedFixes.some(({ version, accuracyM }) => accuracyM <= radiusM && version >= sinceVersion);
 
-function withHeard(heard: readonly Heard[], fresh: Heard): readonly Heard[] {
-  const saysAsMuch = (one: Heard, as: Heard) => one.version >= as.version && one.accuracyM <= as.accuracyM;
-  if (heard.some((one) => saysAsMuch(one, fresh))) return heard;
-  const kept = heard.filter((one) => !saysAsMuch(fresh, one));
+function withEvaluatedFix(evaluatedFixes: readonly EvaluatedFix[], fresh: EvaluatedFix): readonly EvaluatedFix[] {
+  const covers = (one: EvaluatedFix, as: EvaluatedFix) => one.version >= as.version && one.accuracyM <= as.accuracyM;
+  if (evaluatedFixes.some((one) => covers(one, fresh))) return evaluatedFixes;
+  const kept = evaluatedFixes.filter((one) => !covers(fresh, one));
   // Longer lists are of devices whose fixes become worse with every change of a fence. The first entry is the most exact: it stays.
-  if (kept.length >= maxRecentFixes) kept.splice(1, 1);
+  if (kept.length >= maxEvaluatedFixes) kept.splice(1, 1);
   return [...kept, fresh];
 }

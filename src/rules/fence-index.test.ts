@@ -65,7 +65,7 @@ describe("the index", () => {
         fc.array(fc.record({ centre: anyCentre, radiusM: anyRadius }), { minLength: 1, maxLength: 12 }),
         fc.array(
           fc.record({
-            of: fc.nat(11),
+            fence: fc.nat(11),
             far: fc.double({ min: 0, max: 2.2, noNaN: true }),
             bearing: fc.double({ min: 0, max: 6.28, noNaN: true }),
           }),
@@ -76,8 +76,8 @@ describe("the index", () => {
           const fences = shapes.map(({ centre, radiusM }, id) => fence({ id: String(id), ...centre, radiusM }));
           const index = new FenceIndex();
           index.load(fences);
-          const places = walks.map(({ of, far, bearing }) => {
-            const near = fences[of % fences.length] as IndexedFence;
+          const places = walks.map(({ fence, far, bearing }) => {
+            const near = fences[fence % fences.length] as IndexedFence;
             return moved(near, near.radiusM * far, bearing);
           });
           for (const place of [...places, ...fences, elsewhere]) {

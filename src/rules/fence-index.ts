@@ -26,7 +26,7 @@ export class FenceIndex {
   version = 0;
   readonly #fences = new Map<string, IndexedFence>();
   readonly #places = new RBush<BoxedFence>();
-  readonly #ofUsers = new Map<string, Set<string>>();
+  readonly #byUser = new Map<string, Set<string>>();
   /** Device, fence, revision of the link. */
   readonly #links = new Map<string, Map<string, string>>();
   readonly #devicesOf = new Map<string, Set<string>>();
@@ -99,7 +99,7 @@ export class FenceIndex {
 
   #ownOf(deviceId: string, holders: readonly Holder[]): Fence[] {
     const ids = [...(this.#links.get(deviceId)?.keys() ?? [])];
-    for (const { userId } of holders) ids.push(...(this.#ofUsers.get(userId) ?? []));
+    for (const { userId } of holders) ids.push(...(this.#byUser.get(userId) ?? []));
     return ids.flatMap((fenceId) => this.find(deviceId, holders, fenceId) ?? []);
   }
 
@@ -126,7 +126,7 @@ export class FenceIndex {
 
   #remember(fence: IndexedFence): void {
     this.#fences.set(fence.id, fence);
-    if (fence.userId !== null) entryOf(this.#ofUsers, fence.userId, () => new Set()).add(fence.id);
+    if (fence.userId !== null) entryOf(this.#byUser, fence.userId, () => new Set()).add(fence.id);
   }
 
   #forget(fenceId: string): void {
@@ -135,8 +135,8 @@ export class FenceIndex {
     this.#fences.delete(fenceId);
     if (fence.scope === "org") for (const box of boxesOf(fence)) this.#places.remove(withFence(box, fence), isSame);
     if (fence.userId === null) return;
-    const ofUser = this.#ofUsers.get(fence.userId);
-    if (ofUser?.delete(fenceId) && ofUser.size === 0) this.#ofUsers.delete(fence.userId);
+    const fenceIds = this.#byUser.get(fence.userId);
+    if (fenceIds?.delete(fenceId) && fenceIds.size === 0) this.#byUser.delete(fence.userId);
   }
 }
 

@@ -36,7 +36,7 @@ const home: Fence = {
 };
 const lingering: Fence = { ...home, triggerOnDwell: true, dwellThresholdSeconds: 600 };
 
-interface Told {
+interface FixOptions {
   accuracyM?: number | null;
   source?: string;
   /** Service time, when it is another one than that of the fix. */
@@ -54,7 +54,7 @@ class Walk {
     this.fence = fence;
   }
 
-  at(seconds: number, metres: number, { accuracyM = 10, source = "gps", nowMs }: Told = {}): this {
+  at(seconds: number, metres: number, { accuracyM = 10, source = "gps", nowMs }: FixOptions = {}): this {
     const tsMs = noon + seconds * 1000;
     const now = nowMs ?? tsMs;
     const { lat, lng } = this.fence;
@@ -75,7 +75,7 @@ class Walk {
     this.facts.push(...facts);
   }
 
-  get told(): string[] {
+  get lines(): string[] {
     return this.facts.map(({ kind, tsMs }) => `${kind} ${(tsMs - noon) / 1000}`);
   }
 }
@@ -84,86 +84,86 @@ const asStored = <T extends FenceState | undefined>(state: T): T => state && JSO
 
 describe("a fence", () => {
   it("takes the first fix as it is, inside or outside", () => {
-    expect(new Walk().at(0, 0).told).toEqual([]);
+    expect(new Walk().at(0, 0).lines).toEqual([]);
     expect(new Walk().at(0, 0).state?.side).toBe("inside");
     expect(new Walk().at(0, 500).state?.side).toBe("outside");
   });
 
   it("tells an entry and an exit at once when a gps fix is clear of the boundary", () => {
     const walk = new Walk().at(0, 500).at(60, 99).at(120, 90).at(180, 201).at(240, 500);
-    expect(walk.told).toEqual(["enter 60", "exit 180"]);
+    expect(walk.lines).toEqual(["enter 60", "exit 180"]);
     expect(walk.facts[0]).toMatchObject({ dwellSeconds: null, place: { accuracyM: 10, source: "gps" }, fence: home });
     expect(walk.facts[0]?.distanceM).toBeCloseTo(99, 3);
     expect(walk.facts[0]?.place.tsMs).toBe(noon + 60_000);
   });
 
   it("measures clearness from the radius, by 50 m or twice the accuracy", () => {
-    expect(new Walk().at(0, 500).at(60, 101).told).toEqual([]);
-    expect(new Walk().at(0, 500).at(60, 99, { accuracyM: 25.6 }).told).toEqual([]);
-    expect(new Walk().at(0, 500).at(60, 99, { accuracyM: 25 }).told).toEqual(["enter 60"]);
-    expect(new Walk().at(0, 0).at(60, 199).told).toEqual([]);
-    expect(new Walk().at(0, 0).at(60, 209, { accuracyM: 30 }).told).toEqual([]);
-    expect(new Walk().at(0, 0).at(60, 211, { accuracyM: 30 }).told).toEqual(["exit 60"]);
+    expect(new Walk().at(0, 500).at(60, 101).lines).toEqual([]);
+    expect(new Walk().at(0, 500).at(60, 99, { accuracyM: 25.6 }).lines).toEqual([]);
+    expect(new Walk().at(0, 500).at(60, 99, { accuracyM: 25 }).lines).toEqual(["enter 60"]);
+    expect(new Walk().at(0, 0).at(60, 199).lines).toEqual([]);
+    expect(new Walk().at(0, 0).at(60, 209, { accuracyM: 30 }).lines).toEqual([]);
+    expect(new Walk().at(0, 0).at(60, 211, { accuracyM: 30 }).lines).toEqual(["exit 60"]);
   });
 
   it("never confirms at once in a fence that is too small to be clear inside", () => {
     const walk = new Walk({ ...home, radiusM: 50 }).at(0, 500).at(60, 0, { accuracyM: null });
-    expect(walk.told).toEqual([]);
-    expect(walk.at(90, 1).told).toEqual(["enter 60"]);
+    expect(walk.lines).toEqual([]);
+    expect(walk.at(90, 1).lines).toEqual(["enter 60"]);
   });
 
   it("takes a null accuracy as 0", () => {
-    expect(new Walk().at(0, 500).at(60, 99, { accuracyM: null }).told).toEqual(["enter 60"]);
+    expect(new Walk().at(0, 500).at(60, 99, { accuracyM: null }).lines).toEqual(["enter 60"]);
   });
 
   it("confirms at once only what is no faster than 250 km/h", () => {
-    expect(new Walk().at(0, 3000).at(40, 0).told).toEqual([]);
-    expect(new Walk().at(0, 3000).at(44, 0).told).toEqual(["enter 44"]);
+    expect(new Walk().at(0, 3000).at(40, 0).lines).toEqual([]);
+    expect(new Walk().at(0, 3000).at(44, 0).lines).toEqual(["enter 44"]);
   });
 
   it("counts two fixes of one second as a second apart", () => {
-    expect(new Walk().at(0, 500).at(60, 160).at(60.1, 95).told).toEqual(["enter 60.1"]);
-    expect(new Walk().at(0, 500).at(60, 160).at(60.5, 85).told).toEqual([]);
+    expect(new Walk().at(0, 500).at(60, 160).at(60.1, 95).lines).toEqual(["enter 60.1"]);
+    expect(new Walk().at(0, 500).at(60, 160).at(60.5, 85).lines).toEqual([]);
   });
 
   it("wants two agreeing fixes from other sources, and tells the time and place of the first", () => {
     const walk = new Walk().at(0, 500).at(60, 0, { source: "wifi" });
-    expect(walk.told).toEqual([]);
-    expect(walk.at(90, 40, { source: "lbs" }).told).toEqual(["enter 60"]);
+    expect(walk.lines).toEqual([]);
+    expect(walk.at(90, 40, { source: "lbs" }).lines).toEqual(["enter 60"]);
     expect(walk.facts[0]?.place).toMatchObject({ source: "wifi", tsMs: noon + 60_000 });
     expect(walk.facts[0]?.distanceM).toBeCloseTo(0, 3);
   });
 
   it("tells the first fix of a change also when the second would have been enough", () => {
-    expect(new Walk().at(0, 500).at(60, 120).at(70, 0).told).toEqual(["enter 60"]);
+    expect(new Walk().at(0, 500).at(60, 120).at(70, 0).lines).toEqual(["enter 60"]);
   });
 
   it("forgets a change that the next fix contradicts", () => {
     const walk = new Walk().at(0, 500).at(60, 120).at(70, 500).at(200, 500).timer(300);
-    expect(walk.told).toEqual([]);
-    expect(walk.at(310, 120).told).toEqual([]);
-    expect(walk.at(320, 120).told).toEqual(["enter 310"]);
+    expect(walk.lines).toEqual([]);
+    expect(walk.at(310, 120).lines).toEqual([]);
+    expect(walk.at(320, 120).lines).toEqual(["enter 310"]);
   });
 
   it("confirms a change that nothing contradicts for 60 s of the service's clock", () => {
     const walk = new Walk().at(0, 500).at(60, 120, { nowMs: noon + 65_000 });
     expect(walk.state && nextDueMs(walk.state, home)).toBe(noon + 125_000);
-    expect(walk.timer(124.999).told).toEqual([]);
-    expect(walk.timer(125).told).toEqual(["enter 60"]);
+    expect(walk.timer(124.999).lines).toEqual([]);
+    expect(walk.timer(125).lines).toEqual(["enter 60"]);
     expect(walk.state && nextDueMs(walk.state, home)).toBeNull();
   });
 
   it("lets the timer go first when a contradiction comes after the 60 s", () => {
     const walk = new Walk().at(0, 500).at(60, 120).at(121, 500).at(180, 500);
-    expect(walk.told).toEqual(["enter 60", "exit 121"]);
+    expect(walk.lines).toEqual(["enter 60", "exit 121"]);
   });
 
   it("stays in the band around the boundary, which neither confirms nor contradicts", () => {
     // 150 m: the band ends at 170 m, by the 20 m.
-    expect(new Walk().at(0, 0).at(60, 169).at(90, 169).timer(500).told).toEqual([]);
-    expect(new Walk().at(0, 500).at(60, 151).at(90, 169).timer(500).told).toEqual([]);
-    expect(new Walk().at(0, 500).at(60, 120).at(70, 160).at(80, 120).told).toEqual(["enter 60"]);
-    expect(new Walk().at(0, 500).at(60, 120).at(70, 160).timer(120).told).toEqual(["enter 60"]);
+    expect(new Walk().at(0, 0).at(60, 169).at(90, 169).timer(500).lines).toEqual([]);
+    expect(new Walk().at(0, 500).at(60, 151).at(90, 169).timer(500).lines).toEqual([]);
+    expect(new Walk().at(0, 500).at(60, 120).at(70, 160).at(80, 120).lines).toEqual(["enter 60"]);
+    expect(new Walk().at(0, 500).at(60, 120).at(70, 160).timer(120).lines).toEqual(["enter 60"]);
   });
 
   it("has a band of a tenth of the radius, 20 m or the accuracy, whichever is widest", () => {
@@ -184,7 +184,7 @@ describe("a fence", () => {
   it("does not know the side after a first fix in the band", () => {
     const walk = new Walk().at(0, 160);
     expect(walk.state?.side).toBe("unknown");
-    expect(walk.at(60, 0).at(120, 500).told).toEqual(["exit 120"]);
+    expect(walk.at(60, 0).at(120, 500).lines).toEqual(["exit 120"]);
   });
 
   it("is not moved by a fix that is less exact than the radius", () => {
@@ -193,21 +193,21 @@ describe("a fence", () => {
       null,
     );
     const pending = new Walk().at(0, 500).at(60, 120).at(70, 500, { accuracyM: 151 });
-    expect(pending.timer(120).told).toEqual(["enter 60"]);
+    expect(pending.timer(120).lines).toEqual(["enter 60"]);
     expect(new Walk().at(0, 0, { accuracyM: 150 }).state?.side).toBe("inside");
   });
 
   it("begins anew with another revision", () => {
     const walk = new Walk().at(0, 500);
     walk.fence = { ...home, revision: "2" };
-    expect(walk.at(60, 0).told).toEqual([]);
-    expect(walk.at(120, 500).told).toEqual(["exit 120"]);
+    expect(walk.at(60, 0).lines).toEqual([]);
+    expect(walk.at(120, 500).lines).toEqual(["exit 120"]);
   });
 
   it("tells only what it is asked for, and moves all the same", () => {
     const quiet = { ...home, triggerOnEnter: false };
-    expect(new Walk(quiet).at(0, 500).at(60, 0).at(120, 500).told).toEqual(["exit 120"]);
-    expect(new Walk({ ...home, triggerOnExit: false }).at(0, 500).at(60, 0).at(120, 500).at(180, 0).told).toEqual([
+    expect(new Walk(quiet).at(0, 500).at(60, 0).at(120, 500).lines).toEqual(["exit 120"]);
+    expect(new Walk({ ...home, triggerOnExit: false }).at(0, 500).at(60, 0).at(120, 500).at(180, 0).lines).toEqual([
       "enter 60",
       "enter 180",
     ]);
@@ -226,53 +226,53 @@ describe("a stay", () => {
   it("is told once, by the timer, counted from the fix that caused the entry", () => {
     const walk = new Walk(lingering).at(0, 500).at(60, 120).at(90, 120);
     expect(walk.state && nextDueMs(walk.state, lingering)).toBe(noon + 660_000);
-    expect(walk.timer(659).told).toEqual(["enter 60"]);
-    expect(walk.timer(660).timer(5000).at(5010, 10).told).toEqual(["enter 60", "dwell 660"]);
+    expect(walk.timer(659).lines).toEqual(["enter 60"]);
+    expect(walk.timer(660).timer(5000).at(5010, 10).lines).toEqual(["enter 60", "dwell 660"]);
     expect(walk.facts[1]).toMatchObject({ dwellSeconds: 600, place: { tsMs: noon + 60_000 } });
     expect(walk.state && nextDueMs(walk.state, lingering)).toBeNull();
   });
 
   it("is told with the time at which it was due, however late the timer runs", () => {
-    expect(new Walk(lingering).at(0, 500).at(60, 0).timer(4000).told).toEqual(["enter 60", "dwell 660"]);
+    expect(new Walk(lingering).at(0, 500).at(60, 0).timer(4000).lines).toEqual(["enter 60", "dwell 660"]);
   });
 
   it("counts from a first fix inside", () => {
-    expect(new Walk(lingering).at(0, 0).timer(600).told).toEqual(["dwell 600"]);
+    expect(new Walk(lingering).at(0, 0).timer(600).lines).toEqual(["dwell 600"]);
   });
 
   it("is told again for the next stay", () => {
     const walk = new Walk(lingering).at(0, 0).timer(600).at(700, 500).at(800, 0).timer(1400);
-    expect(walk.told).toEqual(["dwell 600", "exit 700", "enter 800", "dwell 1400"]);
+    expect(walk.lines).toEqual(["dwell 600", "exit 700", "enter 800", "dwell 1400"]);
   });
 
   it("goes before the exit that is heard of after its time", () => {
-    expect(new Walk(lingering).at(0, 0).at(900, 500).told).toEqual(["dwell 600", "exit 900"]);
+    expect(new Walk(lingering).at(0, 0).at(900, 500).lines).toEqual(["dwell 600", "exit 900"]);
   });
 
   it("is not told when the device has left before, nor while its entry waits for confirmation", () => {
-    expect(new Walk(lingering).at(0, 0).at(599, 500).timer(2000).told).toEqual(["exit 599"]);
+    expect(new Walk(lingering).at(0, 0).at(599, 500).timer(2000).lines).toEqual(["exit 599"]);
     const brief = { ...lingering, dwellThresholdSeconds: 10 };
     const walk = new Walk(brief).at(0, 500).at(60, 120);
-    expect(walk.timer(119).told).toEqual([]);
-    expect(walk.timer(120).told).toEqual(["enter 60", "dwell 120"]);
+    expect(walk.timer(119).lines).toEqual([]);
+    expect(walk.timer(120).lines).toEqual(["enter 60", "dwell 120"]);
     expect(walk.facts[1]?.dwellSeconds).toBe(60);
   });
 
   it("goes on while an exit waits for confirmation, and ends with it", () => {
-    expect(new Walk(lingering).at(0, 0).at(590, 180).timer(600).told).toEqual(["dwell 600"]);
-    expect(new Walk(lingering).at(0, 0).at(530, 180).timer(600).told).toEqual(["exit 530"]);
+    expect(new Walk(lingering).at(0, 0).at(590, 180).timer(600).lines).toEqual(["dwell 600"]);
+    expect(new Walk(lingering).at(0, 0).at(530, 180).timer(600).lines).toEqual(["exit 530"]);
   });
 
   it("is told of a stay that lasts when the fence begins to ask for it, but not for the time before", () => {
     const walk = new Walk().at(0, 0);
     walk.fence = { ...lingering, changedMs: noon + 5_000_000 };
-    expect(walk.timer(6000).told).toEqual(["dwell 5000"]);
+    expect(walk.timer(6000).lines).toEqual(["dwell 5000"]);
   });
 
   it("follows a threshold that is changed meanwhile", () => {
     const walk = new Walk(lingering).at(0, 0);
     walk.fence = { ...lingering, dwellThresholdSeconds: 30, changedMs: noon + 10_000 };
-    expect(walk.timer(40).told).toEqual(["dwell 30"]);
+    expect(walk.timer(40).lines).toEqual(["dwell 30"]);
   });
 });
 
@@ -283,18 +283,18 @@ describe("a schedule", () => {
 
   it("is asked at the time of the fix that changed the side, not when the change is confirmed", () => {
     const untilNoon = { ...home, ...window("11:00", "12:01") };
-    expect(new Walk(untilNoon).at(0, 500).at(59, 120).timer(119).told).toEqual(["enter 59"]);
-    expect(new Walk(untilNoon).at(0, 500).at(60, 120).timer(120).told).toEqual([]);
+    expect(new Walk(untilNoon).at(0, 500).at(59, 120).timer(119).lines).toEqual(["enter 59"]);
+    expect(new Walk(untilNoon).at(0, 500).at(60, 120).timer(120).lines).toEqual([]);
   });
 
   it("moves the state outside its windows, and makes nothing of it when one opens", () => {
     const later = { ...lingering, ...window("12:10", "24:00") };
     const walk = new Walk(later).at(0, 500).at(60, 0).at(700, 0).timer(700);
-    expect(walk.told).toEqual(["dwell 660"]);
+    expect(walk.lines).toEqual(["dwell 660"]);
     const tooLate = { ...lingering, ...window("13:00", "24:00") };
     const quiet = new Walk(tooLate).at(0, 500).at(60, 0).timer(660).at(3700, 0).timer(9000);
-    expect(quiet.told).toEqual([]);
-    expect(quiet.at(9100, 500).told).toEqual(["exit 9100"]);
+    expect(quiet.lines).toEqual([]);
+    expect(quiet.at(9100, 500).lines).toEqual(["exit 9100"]);
   });
 });
 
@@ -352,7 +352,7 @@ describe("any walk", () => {
           prompt.at(clock, metres, { accuracyM, source });
           lazy.at(clock, metres, { accuracyM, source });
         }
-        expect(lazy.told).toEqual(prompt.told);
+        expect(lazy.lines).toEqual(prompt.lines);
         expect(lazy.state).toEqual(prompt.state);
       }),
       { numRuns: 100 },

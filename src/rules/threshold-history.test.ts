@@ -24,9 +24,9 @@ const rule = (id: string, fields: Partial<ThresholdRule> = {}): ThresholdRule =>
   revision: 1,
   ...fields,
 });
-const ofAll = rule("all");
+const organizationRule = rule("all");
 const disable = rule("disable", { scope: 15, deviceId: "watch", overrideMode: 30 });
-const ofUser = rule("user", { scope: 20, userId: "anna", high: 100 });
+const userRule = rule("user", { scope: 20, userId: "anna", high: 100 });
 
 const current = (rules: readonly ThresholdRule[], holders: readonly string[] = []): CurrentThresholds => ({
   organizationId: "org",
@@ -43,7 +43,7 @@ describe("the bounds of the past", () => {
       { kind: "threshold", version: 8, id: "disable", before: disable },
       { kind: "threshold", version: 7, id: "disable", before: null },
     ];
-    expect(highs(current([ofAll]), changes)).toEqual(["all/7", null, "all/7"]);
+    expect(highs(current([organizationRule]), changes)).toEqual(["all/7", null, "all/7"]);
   });
 
   it("undo who held the device, and leave other devices and metrics out", () => {
@@ -54,17 +54,17 @@ describe("the bounds of the past", () => {
       { kind: "device", version: 2, id: "watch", before: null },
       { kind: "threshold", version: 1, id: "temp", before: rule("temp", { metricKey: "temp", high: 38 }) },
     ];
-    const now = current([ofAll, ofUser]);
+    const now = current([organizationRule, userRule]);
     expect(highs(now, changes)).toEqual(["user/1", "all/1", "all/1", "all/1", "all/1"]);
   });
 
   it("take changes of one version together", () => {
     const changes: PastChange[] = [
       { kind: "threshold", version: 6, id: "disable", before: disable },
-      { kind: "threshold", version: 6, id: "user", before: ofUser },
+      { kind: "threshold", version: 6, id: "user", before: userRule },
       { kind: "threshold", version: 5, id: "disable", before: null },
     ];
-    expect(highs(current([ofAll], ["anna"]), changes)).toEqual(["user/1", "user/1"]);
+    expect(highs(current([organizationRule], ["anna"]), changes)).toEqual(["user/1", "user/1"]);
   });
 });
 
@@ -73,15 +73,15 @@ describe("a breach", () => {
   const state: ThresholdState = { low: null, high: breach, lastEventMs: { all: 5 } };
 
   it("goes on while its rule counted all the time, as the same object", () => {
-    expect(withoutInterrupted(state, [{ low: ofUser, high: ofAll }])).toBe(state);
+    expect(withoutInterrupted(state, [{ low: userRule, high: organizationRule }])).toBe(state);
   });
 
   it("ends when another rule or none counted for a moment; the cooldown stays", () => {
-    for (const high of [null, ofUser, rule("all", { revision: 2 })]) {
+    for (const high of [null, userRule, rule("all", { revision: 2 })]) {
       const past = [
-        { low: null, high: ofAll },
+        { low: null, high: organizationRule },
         { low: null, high },
-        { low: null, high: ofAll },
+        { low: null, high: organizationRule },
       ];
       expect(withoutInterrupted(state, past)).toEqual({ low: null, high: null, lastEventMs: { all: 5 } });
     }

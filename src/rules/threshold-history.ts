@@ -1,7 +1,7 @@
 import {
   effectiveBounds,
-  isNothing,
-  isOf,
+  isBreachOf,
+  isEmptyState,
   type ThresholdBounds,
   type ThresholdRule,
   type ThresholdState,
@@ -72,8 +72,8 @@ export function withoutInterrupted(state: ThresholdState, past: Iterable<Thresho
   for (const bounds of past) {
     for (const bound of ["low", "high"] as const) {
       const breach = kept[bound];
-      if (breach !== null && !isOf(breach, bounds[bound])) kept = { ...kept, [bound]: null };
+      if (breach !== null && !isBreachOf(breach, bounds[bound])) kept = { ...kept, [bound]: null };
     }
   }
-  return isNothing(kept) ? undefined : kept;
+  return isEmptyState(kept) ? undefined : kept;
 }

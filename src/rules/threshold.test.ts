@@ -31,8 +31,8 @@ const rule = (given: Partial<ThresholdRule>): ThresholdRule => ({
   ...given,
 });
 
-const ofOrganization = (given: Partial<ThresholdRule>) => rule({ id: "org", scope: organization, ...given });
-const ofUser = (userId: string, given: Partial<ThresholdRule>) => rule({ id: userId, scope: user, userId, ...given });
+const organizationRules = (given: Partial<ThresholdRule>) => rule({ id: "org", scope: organization, ...given });
+const userRule = (userId: string, given: Partial<ThresholdRule>) => rule({ id: userId, scope: user, userId, ...given });
 
 /** Bounds with the ids of their rules. */
 function bounds(...rules: ThresholdRule[]): Record<string, string | null> {
@@ -66,7 +66,7 @@ class Series {
     return dueMs === null ? null : (dueMs - noon) / 1000;
   }
 
-  get told(): string[] {
+  get lines(): string[] {
     return this.facts.map(
       ({ kind, rule: { id }, bound, value, tsMs }) => `${(tsMs - noon) / 1000} ${id} ${bound} ${kind} ${value}`,
     );
@@ -84,24 +84,24 @@ class Series {
 }
 
 describe("the bounds that count", () => {
-  const org = ofOrganization({ low: 40, high: 130 });
+  const org = organizationRules({ low: 40, high: 130 });
 
   it("are those of the most specific rule that replaces", () => {
     expect(bounds(org)).toEqual({ low: "40 org", high: "130 org" });
     expect(bounds(org, rule({ high: 120 }))).toEqual({ low: null, high: "120 rule" });
-    expect(bounds(org, rule({ high: 120 }), ofUser("ann", { low: 50 }))).toEqual({ low: "50 ann", high: null });
+    expect(bounds(org, rule({ high: 120 }), userRule("ann", { low: 50 }))).toEqual({ low: "50 ann", high: null });
   });
 
   it("go on to the next level with Merge: highest low, lowest high", () => {
     expect(bounds(org, rule({ high: 120, overrideMode: merge }))).toEqual({ low: "40 org", high: "120 rule" });
     expect(bounds(org, rule({ low: 30, high: 140, overrideMode: merge }))).toEqual({ low: "40 org", high: "130 org" });
-    const chain = [rule({ low: 45, overrideMode: merge }), ofUser("ann", { high: 125, overrideMode: merge })];
+    const chain = [rule({ low: 45, overrideMode: merge }), userRule("ann", { high: 125, overrideMode: merge })];
     expect(bounds(org, ...chain)).toEqual({ low: "45 rule", high: "125 ann" });
   });
 
   it("stop with Disable, after what was collected before it", () => {
     expect(bounds(org, rule({ low: 1, overrideMode: disable }))).toEqual({ low: null, high: null });
-    const over = ofUser("ann", { high: 125, overrideMode: merge });
+    const over = userRule("ann", { high: 125, overrideMode: merge });
     expect(bounds(org, rule({ low: 1, overrideMode: disable }), over)).toEqual({ low: null, high: "125 ann" });
   });
 
@@ -113,9 +113,9 @@ describe("the bounds that count", () => {
   });
 
   it("take the rules of several users together", () => {
-    const merging = ofUser("ann", { low: 50, overrideMode: merge });
-    const disabling = ofUser("bob", { low: 1, overrideMode: disable });
-    const replacing = ofUser("eve", { low: 55, high: 110 });
+    const merging = userRule("ann", { low: 50, overrideMode: merge });
+    const disabling = userRule("bob", { low: 1, overrideMode: disable });
+    const replacing = userRule("eve", { low: 55, high: 110 });
     expect(bounds(org, disabling)).toEqual({ low: null, high: null });
     expect(bounds(org, disabling, { ...disabling, id: "cid", userId: "cid" })).toEqual({ low: null, high: null });
     expect(bounds(org, merging, disabling)).toEqual({ low: "50 ann", high: "130 org" });
@@ -131,7 +131,7 @@ describe("the bounds that count", () => {
 describe("a threshold", () => {
   it("makes one event per breach and one when it clears", () => {
     const series = new Series(rule({ low: 45, high: 120 })).at(0, 80).at(1, 130).at(2, 140).at(3, 100).at(4, 40);
-    expect(series.told).toEqual(["1 rule high breach 130", "3 rule high cleared 100", "4 rule low breach 40"]);
+    expect(series.lines).toEqual(["1 rule high breach 130", "3 rule high cleared 100", "4 rule low breach 40"]);
     expect(series.facts.map(({ eventId, breachEventId }) => [eventId, breachEventId])).toEqual([
       ["event 1", null],
       ["event 2", "event 1"],
@@ -145,8 +145,8 @@ describe("a threshold", () => {
 
   it("clears by its margin", () => {
     const series = new Series(rule({ low: 45, high: 120, clearMargin: 5 })).at(0, 121).at(1, 116).at(2, 125).at(3, 115);
-    expect(series.told).toEqual(["0 rule high breach 121", "3 rule high cleared 115"]);
-    expect(series.at(4, 44).at(5, 49).at(6, 50).told.slice(2)).toEqual([
+    expect(series.lines).toEqual(["0 rule high breach 121", "3 rule high cleared 115"]);
+    expect(series.at(4, 44).at(5, 49).at(6, 50).lines.slice(2)).toEqual([
       "4 rule low breach 44",
       "6 rule low cleared 50",
     ]);
@@ -155,31 +155,31 @@ describe("a threshold", () => {
   it("waits for its duration, by timer, with the last value and the time of the timer", () => {
     const series = new Series(rule({ high: 120, minDurationSeconds: 60 })).at(0, 130).at(30, 140);
     expect(series.dueSeconds).toBe(60);
-    expect(series.timer(59).told).toEqual([]);
-    expect(series.timer(61).told).toEqual(["60 rule high breach 140"]);
+    expect(series.timer(59).lines).toEqual([]);
+    expect(series.timer(61).lines).toEqual(["60 rule high breach 140"]);
     expect(series.dueSeconds).toBeNull();
-    expect(series.at(70, 150).timer(500).told).toHaveLength(1);
+    expect(series.at(70, 150).timer(500).lines).toHaveLength(1);
   });
 
   it("forgets a breach that a value inside ends before its duration, whatever the margin", () => {
     const series = new Series(rule({ high: 120, minDurationSeconds: 60, clearMargin: 10 })).at(0, 130).at(30, 119);
     expect(series.state).toBeUndefined();
-    expect(series.at(40, 130).timer(99).told).toEqual([]);
-    expect(series.timer(100).told).toEqual(["100 rule high breach 130"]);
+    expect(series.at(40, 130).timer(99).lines).toEqual([]);
+    expect(series.timer(100).lines).toEqual(["100 rule high breach 130"]);
   });
 
   it("holds back a second event within the cooldown, and its clearing with it", () => {
     const series = new Series(rule({ high: 120, cooldownSeconds: 300 })).at(0, 130).at(10, 100).at(20, 140).at(30, 100);
-    expect(series.told).toEqual(["0 rule high breach 130", "10 rule high cleared 100"]);
-    expect(series.at(299, 150).at(299.5, 100).timer(400).told).toHaveLength(2);
-    expect(series.at(401, 150).told.at(-1)).toBe("401 rule high breach 150");
+    expect(series.lines).toEqual(["0 rule high breach 130", "10 rule high cleared 100"]);
+    expect(series.at(299, 150).at(299.5, 100).timer(400).lines).toHaveLength(2);
+    expect(series.at(401, 150).lines.at(-1)).toBe("401 rule high breach 150");
   });
 
   it("makes the event when the cooldown ends and the value is still outside", () => {
     const series = new Series(rule({ high: 120, cooldownSeconds: 300 })).at(0, 130).at(10, 100).at(20, 140).at(25, 145);
     expect(series.dueSeconds).toBe(300);
-    expect(series.timer(300).told.at(-1)).toBe("300 rule high breach 145");
-    expect(series.at(310, 90).told.at(-1)).toBe("310 rule high cleared 90");
+    expect(series.timer(300).lines.at(-1)).toBe("300 rule high breach 145");
+    expect(series.at(310, 90).lines.at(-1)).toBe("310 rule high cleared 90");
     expect(series.facts.at(-1)?.breachEventId).toBe("event 3");
     // Counts from the last event, which is that of the timer.
     expect(series.at(400, 140).dueSeconds).toBe(600);
@@ -187,7 +187,7 @@ describe("a threshold", () => {
 
   it("makes an event at the moment the cooldown ends", () => {
     const series = new Series(rule({ high: 120, cooldownSeconds: 300 })).at(0, 130).at(10, 100).at(300, 130);
-    expect(series.told.at(-1)).toBe("300 rule high breach 130");
+    expect(series.lines.at(-1)).toBe("300 rule high breach 130");
   });
 
   it("has both the duration and the cooldown to wait for", () => {
@@ -198,28 +198,28 @@ describe("a threshold", () => {
 
   it("cools down for a whole day", () => {
     const series = new Series(rule({ high: 120, cooldownSeconds: 86_400 })).at(0, 130).at(10, 100).at(20, 130);
-    expect(series.timer(86_399).told).toHaveLength(2);
-    expect(series.timer(200_000).told.at(-1)).toBe("86400 rule high breach 130");
+    expect(series.timer(86_399).lines).toHaveLength(2);
+    expect(series.timer(200_000).lines.at(-1)).toBe("86400 rule high breach 130");
     expect(series.at(200_001, 100).at(300_000, 100).state).toBeUndefined();
   });
 
   it("is not cleared by a value beyond the other bound", () => {
     const series = new Series(rule({ low: 45, high: 120, cooldownSeconds: 300 })).at(0, 40).at(10, 130);
-    expect(series.told).toEqual(["0 rule low breach 40"]);
-    expect(series.at(20, 100).told).toEqual(["0 rule low breach 40", "20 rule low cleared 100"]);
+    expect(series.lines).toEqual(["0 rule low breach 40"]);
+    expect(series.at(20, 100).lines).toEqual(["0 rule low breach 40", "20 rule low cleared 100"]);
     const open = new Series(rule({ low: 45, high: 120, cooldownSeconds: 300 })).at(0, 40).at(10, 130).timer(300);
-    expect(open.told).toEqual(["0 rule low breach 40", "300 rule high breach 130"]);
+    expect(open.lines).toEqual(["0 rule low breach 40", "300 rule high breach 130"]);
   });
 
   it("takes margin, duration and cooldown of the rule whose bound is broken", () => {
     const own = rule({ high: 120, overrideMode: merge, minDurationSeconds: 60 });
-    const series = new Series(own, ofOrganization({ low: 40, clearMargin: 5 }))
+    const series = new Series(own, organizationRules({ low: 40, clearMargin: 5 }))
       .at(0, 39)
       .at(1, 44)
       .at(2, 130)
       .timer(62);
-    expect(series.told).toEqual(["0 org low breach 39", "62 rule high breach 130"]);
-    expect(series.at(70, 120).told.slice(2)).toEqual(["70 org low cleared 120", "70 rule high cleared 120"]);
+    expect(series.lines).toEqual(["0 org low breach 39", "62 rule high breach 130"]);
+    expect(series.at(70, 120).lines.slice(2)).toEqual(["70 org low cleared 120", "70 rule high cleared 120"]);
   });
 });
 
@@ -227,10 +227,10 @@ describe("a breach whose rule changes", () => {
   const narrow = rule({ high: 120, cooldownSeconds: 300 });
 
   it("ends without an event", () => {
-    for (const rules of [[], [{ ...narrow, revision: 2, high: 200 }], [ofUser("ann", { high: 200 }), narrow]]) {
+    for (const rules of [[], [{ ...narrow, revision: 2, high: 200 }], [userRule("ann", { high: 200 }), narrow]]) {
       const series = new Series(narrow).at(0, 130);
       series.rules = rules;
-      expect(series.at(10, 100).at(20, 130).told).toEqual(["0 rule high breach 130"]);
+      expect(series.at(10, 100).at(20, 130).lines).toEqual(["0 rule high breach 130"]);
       expect(series.state).toMatchObject({ low: null, high: null });
     }
   });
@@ -239,21 +239,21 @@ describe("a breach whose rule changes", () => {
     const series = new Series(rule({ high: 120, minDurationSeconds: 60 })).at(0, 130);
     series.rules = [rule({ high: 120, minDurationSeconds: 90, revision: 2 })];
     expect(series.dueSeconds).toBeNull();
-    expect(series.timer(100).told).toEqual([]);
+    expect(series.timer(100).lines).toEqual([]);
     expect(series.state).toBeUndefined();
   });
 
   it("may begin again with the rule as it is now, after the cooldown that the last event began", () => {
     const series = new Series(narrow).at(0, 130);
     series.rules = [{ ...narrow, revision: 2, high: 110 }];
-    expect(series.at(10, 130).told).toEqual(["0 rule high breach 130"]);
-    expect(series.timer(300).told.at(-1)).toBe("300 rule high breach 130");
+    expect(series.at(10, 130).lines).toEqual(["0 rule high breach 130"]);
+    expect(series.timer(300).lines.at(-1)).toBe("300 rule high breach 130");
   });
 
   it("does not hold back another rule", () => {
     const series = new Series(narrow).at(0, 130);
-    series.rules = [ofUser("ann", { high: 100 }), narrow];
-    expect(series.at(10, 130).told.at(-1)).toBe("10 ann high breach 130");
+    series.rules = [userRule("ann", { high: 100 }), narrow];
+    expect(series.at(10, 130).lines.at(-1)).toBe("10 ann high breach 130");
   });
 });
 
@@ -330,8 +330,8 @@ describe("any series of values", () => {
         }
         lazy.timer(clock + 100);
         const expected = model(the, values, clock + 100);
-        expect(prompt.told).toEqual(expected);
-        expect(lazy.told).toEqual(expected);
+        expect(prompt.lines).toEqual(expected);
+        expect(lazy.lines).toEqual(expected);
       }),
       { numRuns: 150 },
     );
@@ -359,8 +359,8 @@ describe("any series of values", () => {
         const speaking = (level: ThresholdRule[], below: ThresholdRule[]): ThresholdRule[] => {
           if (level.length === 0) return below;
           if (level.every(({ overrideMode }) => overrideMode === disable)) return [];
-          const heard = level.filter(({ overrideMode }) => overrideMode !== disable);
-          return level.some(({ overrideMode }) => overrideMode === replace) ? heard : [...heard, ...below];
+          const counted = level.filter(({ overrideMode }) => overrideMode !== disable);
+          return level.some(({ overrideMode }) => overrideMode === replace) ? counted : [...counted, ...below];
         };
         const counting = speaking(users, speaking(own ? [own] : [], speaking(org ? [org] : [], [])));
         const { low, high } = effectiveBounds([...users, ...(own ? [own] : []), ...(org ? [org] : [])]);

@@ -129,7 +129,7 @@ export function evaluateReading(
       state = { ...state, [bound]: null };
     }
   }
-  return { state: isNothing(state) ? undefined : state, facts };
+  return { state: isEmptyState(state) ? undefined : state, facts };
 }
 
 /** What is due by now: breaches that duration or cooldown held back. Those of a rule that is no longer the same just end. */
@@ -144,7 +144,7 @@ export function evaluateTimer(
   const facts: ThresholdFact[] = [];
   for (const bound of bothBounds) {
     const breach = state[bound];
-    if (breach !== null && !isOf(breach, bounds[bound])) state = { ...state, [bound]: null };
+    if (breach !== null && !isBreachOf(breach, bounds[bound])) state = { ...state, [bound]: null };
   }
   for (const bound of bothBounds) {
     const dueMs = dueMsOf(state, bounds, bound);
@@ -152,7 +152,7 @@ export function evaluateTimer(
     if (rule !== null && dueMs <= nowMs) state = report(state, rule, bound, dueMs, dueMs, newEventId, facts);
   }
   state = withoutOldEvents(state, nowMs);
-  return { state: isNothing(state) ? undefined : state, facts };
+  return { state: isEmptyState(state) ? undefined : state, facts };
 }
 
 /** Null: time alone changes nothing. */
@@ -163,7 +163,7 @@ export function nextDueMs(state: ThresholdState, bounds: ThresholdBounds): numbe
 
 function dueMsOf(state: ThresholdState, bounds: ThresholdBounds, bound: "low" | "high"): number {
   const [breach, rule] = [state[bound], bounds[bound]];
-  if (breach === null || rule === null || breach.eventId !== null || !isOf(breach, rule)) {
+  if (breach === null || rule === null || breach.eventId !== null || !isBreachOf(breach, rule)) {
     return Number.POSITIVE_INFINITY;
   }
   const heldMs = breach.sinceMs + rule.minDurationSeconds * 1000;
@@ -188,10 +188,10 @@ function report(
 
 const nothing: ThresholdState = { low: null, high: null, lastEventMs: {} };
 
-export const isNothing = ({ low, high, lastEventMs }: ThresholdState): boolean =>
+export const isEmptyState = ({ low, high, lastEventMs }: ThresholdState): boolean =>
   low === null && high === null && Object.keys(lastEventMs).length === 0;
 
-export const isOf = ({ ruleId, revision }: Breach, rule: ThresholdRule | null): boolean =>
+export const isBreachOf = ({ ruleId, revision }: Breach, rule: ThresholdRule | null): boolean =>
   rule !== null && rule.id === ruleId && rule.revision === revision;
 
 const isBeyond = (rule: ThresholdRule | null, bound: "low" | "high", value: number): boolean => {

@@ -15,8 +15,11 @@ export interface DeviceProtocol {
   /** None: the watch has no such sensor. */
   ecg(self: Identity, recording: EcgRecording): Packet[];
   /** Everything complete in the bytes, and the incomplete tail. */
-  read(self: Identity, bytes: Buffer): { told: Told[]; rest: Buffer };
+  read(self: Identity, bytes: Buffer): { messages: ServerMessage[]; rest: Buffer };
 }
+
+/** Sockets that virtual devices have. HTTP is spoken over TCP. */
+export type FleetTransport = "tcp" | "udp";
 
 export interface Identity {
   imei: string;
@@ -40,7 +43,7 @@ export interface Packet {
   answer: string | null;
 }
 
-export type Told = { kind: "answer"; answer: string; isRefusal: boolean } | Command | { kind: "unreadable" };
+export type ServerMessage = { kind: "answer"; answer: string; isRefusal: boolean } | Command | { kind: "unreadable" };
 
 export interface Command {
   kind: "command";

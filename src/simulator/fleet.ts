@@ -1,5 +1,5 @@
-import { rulesOf, type SpokenSlug } from "../codecs/protocols.ts";
-import type { DeviceProtocol, Identity } from "./device-protocol.ts";
+import { protocols, rulesOf, type SpokenSlug } from "../codecs/protocols.ts";
+import type { DeviceProtocol, FleetTransport, Identity } from "./device-protocol.ts";
 import type { City, Person } from "./itinerary.ts";
 import { hash } from "./random.ts";
 import { type VirtualModels, virtualProtocols } from "./virtual-protocols.ts";
@@ -12,6 +12,15 @@ export const defaultProtocol = (models[0] as (typeof models)[number])[0];
 /** `mixed`: all that have a virtual device, in turn. */
 export type FleetProtocol = SpokenSlug | "mixed";
 export const fleetProtocols: readonly FleetProtocol[] = [...models.map(([slug]) => slug), "mixed"];
+
+const speaks = (slug: SpokenSlug, transport: FleetTransport): boolean =>
+  protocols.some((one) => one.slug === slug && one.transports.some((own) => (own === "udp") === (transport === "udp")));
+
+/** Those whose devices can be simulated over the transport. */
+export const fleetProtocolsOver = (transport: FleetTransport): readonly FleetProtocol[] => {
+  const spoken = models.map(([slug]) => slug).filter((slug) => speaks(slug, transport));
+  return spoken.length === 0 ? [] : [...spoken, "mixed"];
+};
 
 /** A device and its wearer. The same seed and number always give the same, so that the truth can be told again later. */
 export interface FleetMember extends Identity {
@@ -45,9 +54,15 @@ function imeiOf(seed: number, number: number): string {
 }
 
 /** Numbers count from 1. */
-export function fleetMember(seed: number, number: number, protocol: FleetProtocol, city: City): FleetMember {
+export function fleetMember(
+  seed: number,
+  number: number,
+  protocol: FleetProtocol,
+  city: City,
+  transport: FleetTransport = "tcp",
+): FleetMember {
   const imei = imeiOf(seed, number);
-  const choice = protocol === "mixed" ? models : models.filter(([slug]) => slug === protocol);
+  const choice = models.filter(([slug]) => (protocol === "mixed" ? speaks(slug, transport) : slug === protocol));
   const found = choice[(number - 1) % choice.length];
   if (found === undefined) throw new Error(`There is no virtual device for "${protocol}".`);
   const [own, [{ modelSlug }]] = found;
@@ -62,17 +77,25 @@ export function fleetMember(seed: number, number: number, protocol: FleetProtoco
   };
 }
 
-export const makeFleet = (seed: number, count: number, protocol: FleetProtocol, city: City): FleetMember[] =>
-  Array.from({ length: count }, (_, index) => fleetMember(seed, index + 1, protocol, city));
+export const makeFleet = (
+  seed: number,
+  count: number,
+  protocol: FleetProtocol,
+  city: City,
+  transport: FleetTransport = "tcp",
+): FleetMember[] =>
+  Array.from({ length: count }, (_, index) => fleetMember(seed, index + 1, protocol, city, transport));
 
 /** The device's side of a member's protocol, one for all members of a model. */
-export function makeProtocols(): (member: Pick<FleetMember, "protocol" | "modelSlug">) => DeviceProtocol {
+export function makeProtocols(
+  transport: FleetTransport = "tcp",
+): (member: Pick<FleetMember, "protocol" | "modelSlug">) => DeviceProtocol {
   const made = new Map<string, DeviceProtocol>();
   return ({ protocol, modelSlug }) => {
     const known = virtualProtocols[protocol];
     if (known === null) throw new Error(`There is no virtual device for "${protocol}".`);
     const model = known.find((one) => one.modelSlug === modelSlug) ?? known[0];
-    const device = made.get(model.modelSlug) ?? model.make();
+    const device = made.get(model.modelSlug) ?? model.make(transport);
     made.set(model.modelSlug, device);
     return device;
   };

@@ -7,8 +7,8 @@ import type {
   Effect,
   Identity,
   Packet,
+  ServerMessage,
   Snapshot,
-  Told,
 } from "./device-protocol.ts";
 import type { Sighting } from "./sighting.ts";
 
@@ -111,20 +111,20 @@ function networks({ atMs, seen }: Snapshot): Buffer {
 
 const macBytes = (mac: string): Buffer => Buffer.from(mac.replaceAll(":", ""), "hex");
 
-function read(_: Identity, bytes: Buffer): { told: Told[]; rest: Buffer } {
-  const told: Told[] = [];
+function read(_: Identity, bytes: Buffer): { messages: ServerMessage[]; rest: Buffer } {
+  const messages: ServerMessage[] = [];
   let at = 0;
   for (;;) {
     const start = bytes.indexOf("xx", at, "latin1");
-    if (start === -1) return { told, rest: bytes.subarray(bytes.length) };
+    if (start === -1) return { messages, rest: bytes.subarray(bytes.length) };
     const end = start + 5 + (bytes[start + 2] ?? 255);
-    if (end > bytes.length) return { told, rest: bytes.subarray(start) };
-    told.push(understand(bytes.subarray(start, end)));
+    if (end > bytes.length) return { messages, rest: bytes.subarray(start) };
+    messages.push(understand(bytes.subarray(start, end)));
     at = end;
   }
 }
 
-function understand(frame: Buffer): Told {
+function understand(frame: Buffer): ServerMessage {
   const type = frame.readUInt8(3);
   const content = frame.subarray(4, -6);
   const serial = frame.readUInt16BE(frame.length - 6);

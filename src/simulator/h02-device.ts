@@ -4,8 +4,8 @@ import {
   type Effect,
   type Identity,
   type Packet,
+  type ServerMessage,
   type Snapshot,
-  type Told,
   utcParts,
 } from "./device-protocol.ts";
 
@@ -77,24 +77,24 @@ function state(self: Identity, now: Snapshot): Packet {
   return packet(self, "LINK", [utcParts(now.atMs).clock, ...readings, dateOf(now), quiet], null);
 }
 
-function read(self: Identity, bytes: Buffer): { told: Told[]; rest: Buffer } {
-  const told: Told[] = [];
+function read(self: Identity, bytes: Buffer): { messages: ServerMessage[]; rest: Buffer } {
+  const messages: ServerMessage[] = [];
   let at = 0;
   for (;;) {
     const start = bytes.indexOf("*", at, "latin1");
-    if (start === -1) return { told, rest: bytes.subarray(bytes.length) };
+    if (start === -1) return { messages, rest: bytes.subarray(bytes.length) };
     const end = bytes.indexOf("#", start, "latin1");
     if (end === -1) {
       const isTooLong = bytes.length - start > maxFrameBytes;
-      if (isTooLong) told.push({ kind: "unreadable" });
-      return { told, rest: bytes.subarray(isTooLong ? bytes.length : start) };
+      if (isTooLong) messages.push({ kind: "unreadable" });
+      return { messages, rest: bytes.subarray(isTooLong ? bytes.length : start) };
     }
-    told.push(understand(self, bytes.toString("latin1", start + 1, end).split(",")));
+    messages.push(understand(self, bytes.toString("latin1", start + 1, end).split(",")));
     at = end + 1;
   }
 }
 
-function understand(self: Identity, [, id, word = "", first = "", ...values]: string[]): Told {
+function understand(self: Identity, [, id, word = "", first = "", ...values]: string[]): ServerMessage {
   if (id !== self.id || word === "") return { kind: "unreadable" };
   if (word === "V4") return { kind: "answer", answer: first, isRefusal: false };
   if (word === "HTBT" || word === "V0") return { kind: "answer", answer: word, isRefusal: false };

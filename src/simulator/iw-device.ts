@@ -7,8 +7,8 @@ import {
   type Identity,
   type Measurement,
   type Packet,
+  type ServerMessage,
   type Snapshot,
-  type Told,
   utcParts,
 } from "./device-protocol.ts";
 import type { EcgRecording } from "./ecg.ts";
@@ -136,15 +136,17 @@ function ecgParts({ startMs, samplingRateHz, samples }: EcgRecording): Packet[] 
   });
 }
 
-function read(self: Identity, bytes: Buffer, dialect: IwDialect): { told: Told[]; rest: Buffer } {
-  const told: Told[] = [];
+function read(self: Identity, bytes: Buffer, dialect: IwDialect): { messages: ServerMessage[]; rest: Buffer } {
+  const messages: ServerMessage[] = [];
   let at = 0;
   for (;;) {
     const start = bytes.indexOf("IW", at, "latin1");
-    if (start === -1) return { told, rest: bytes.subarray(Math.max(at, bytes.length - 1)) };
+    if (start === -1) return { messages, rest: bytes.subarray(Math.max(at, bytes.length - 1)) };
     const end = endOfFrame(bytes, start);
-    if (end === undefined) return { told, rest: bytes.subarray(start) };
-    told.push(end === "unreadable" ? { kind: "unreadable" } : understand(self, bytes.subarray(start, end), dialect));
+    if (end === undefined) return { messages, rest: bytes.subarray(start) };
+    messages.push(
+      end === "unreadable" ? { kind: "unreadable" } : understand(self, bytes.subarray(start, end), dialect),
+    );
     at = end === "unreadable" ? start + 2 : end;
   }
 }
@@ -168,7 +170,7 @@ function endOfFrame(bytes: Buffer, start: number): number | "unreadable" | undef
   return bytes.length - start > maxFrameBytes ? "unreadable" : undefined;
 }
 
-function understand(self: Identity, bytes: Buffer, dialect: IwDialect): Told {
+function understand(self: Identity, bytes: Buffer, dialect: IwDialect): ServerMessage {
   const code = bytes.toString("latin1", 4, 6);
   if (bytes.toString("latin1", 2, 4) !== "BP") return { kind: "unreadable" };
   if (code === "28") return voiceFromServer(bytes);

@@ -7,8 +7,8 @@ import {
   type Effect,
   type Identity,
   type Packet,
+  type ServerMessage,
   type Snapshot,
-  type Told,
   utcParts,
 } from "./device-protocol.ts";
 
@@ -136,13 +136,13 @@ function recording(self: Identity, now: Snapshot, amr: Buffer, nextSerial: () =>
 }
 
 function read(self: Identity, bytes: Buffer, codes: Map<string, string>, nextSerial: () => number) {
-  const told: Told[] = [];
+  const messages: ServerMessage[] = [];
   let at = 0;
   for (;;) {
     const start = bytes.indexOf(0x7e, at);
     const end = start === -1 ? -1 : bytes.indexOf(0x7e, start + 1);
-    if (end === -1) return { told, rest: bytes.subarray(start === -1 ? bytes.length : start) };
-    told.push(understand(self, unescaped(bytes.subarray(start + 1, end)), codes, nextSerial));
+    if (end === -1) return { messages, rest: bytes.subarray(start === -1 ? bytes.length : start) };
+    messages.push(understand(self, unescaped(bytes.subarray(start + 1, end)), codes, nextSerial));
     at = end + 1;
   }
 }
@@ -156,7 +156,12 @@ function unescaped(bytes: Buffer): Buffer {
   return Buffer.from(out);
 }
 
-function understand(self: Identity, content: Buffer, codes: Map<string, string>, nextSerial: () => number): Told {
+function understand(
+  self: Identity,
+  content: Buffer,
+  codes: Map<string, string>,
+  nextSerial: () => number,
+): ServerMessage {
   if (content.length < 13 || xor8(content) !== 0 || !content.subarray(4, 10).equals(writeBcd(self.id, 6))) {
     return { kind: "unreadable" };
   }

@@ -1,10 +1,11 @@
 import type { Clock } from "../lib/clock.ts";
 import { type Timings, watchTimings } from "./device-options.ts";
-import type { React } from "./device-protocol.ts";
+import type { FleetTransport, React } from "./device-protocol.ts";
 import { type FleetMember, makeProtocols } from "./fleet.ts";
 import { makeLinks } from "./link.ts";
 import { Tally } from "./tally.ts";
 import { TimerWheel } from "./timer-wheel.ts";
+import { makeUdpLinks } from "./udp-link.ts";
 import { VirtualDevice } from "./virtual-device.ts";
 import type { World } from "./world.ts";
 
@@ -12,6 +13,8 @@ export interface SimulationOptions {
   fleet: readonly FleetMember[];
   host: string;
   port: number;
+  /** TCP unless it is said. */
+  transport?: FleetTransport;
   clock: Clock;
   intervalMs: number;
   /** Life passes so many times as fast as the clock; reports keep their interval and carry the time of the clock. */
@@ -37,7 +40,7 @@ const tickMs = 50;
 
 /** Switches the devices on, a few at a time, and lets them live until it is closed. */
 export function startSimulation(options: SimulationOptions): Simulation {
-  const { clock, fleet, speed = 1, connectsPerSecond = 1000 } = options;
+  const { clock, fleet, speed = 1, connectsPerSecond = 1000, transport = "tcp" } = options;
   const startMs = clock.nowMs();
   const lifeStartMs = options.lifeStartMs ?? startMs;
   const tally = new Tally();
@@ -51,10 +54,10 @@ export function startSimulation(options: SimulationOptions): Simulation {
     timings: { ...watchTimings, ...options.timings },
     intervalMs: options.intervalMs,
     hasNoise: options.hasNoise ?? true,
-    openLink: makeLinks(options.host, options.port),
+    openLink: (transport === "udp" ? makeUdpLinks : makeLinks)(options.host, options.port),
     react: options.react ?? (() => "obey"),
   };
-  const protocolOf = makeProtocols();
+  const protocolOf = makeProtocols(transport);
   const devices = fleet.map((member) => new VirtualDevice(member, protocolOf(member), world));
 
   let started = 0;

@@ -4,19 +4,60 @@ import type {
   Command,
   DeviceProtocol,
   Effect,
+  FleetTransport,
   Identity,
   Packet,
+  ServerMessage,
   Snapshot,
-  Told,
 } from "./device-protocol.ts";
 
 /** A personal tracker that sends single records in codec 8 Extended. */
-export function makeTeltonikaDevice(): DeviceProtocol {
+export function makeTeltonikaDevice(transport: FleetTransport): DeviceProtocol {
+  return transport === "udp" ? makeDatagramDevice() : makeStreamDevice();
+}
+
+/** Every datagram of records names the tracker and has a number. */
+function makeDatagramDevice(): DeviceProtocol {
+  let packetId = 0;
+  const packet = ({ imei }: Identity, now: Snapshot, alarmId?: number): Packet => {
+    packetId = (packetId + 1) % 0x10000;
+    const head = [u16(packetId), Buffer.of(1, packetId & 0xff), u16(imei.length), Buffer.from(imei)];
+    const body = Buffer.concat([...head, record(now, alarmId)]);
+    return { bytes: Buffer.concat([u16(body.length), body]), answer: datagramAnswer(packetId & 0xff, 1) };
+  };
+  return {
+    login: (self, now) => packet(self, now),
+    heartbeat: (self, now) => packet(self, now),
+    location: (self, now) => packet(self, now),
+    alarm: (self, now, alarm) => packet(self, now, alarmIds[alarm]),
+    readings: () => [],
+    voice: () => [],
+    ecg: () => [],
+    read: (_, bytes) => readDatagrams(bytes),
+  };
+}
+
+const datagramAnswer = (dataId: number, count: number): string => `${dataId}/${count}`;
+
+/** Answers have length, packet number, kind, number of the data and number of records; commands are as on a connection. */
+function readDatagrams(bytes: Buffer): { messages: ServerMessage[]; rest: Buffer } {
+  const messages: ServerMessage[] = [];
+  let at = 0;
+  for (; bytes.length - at >= 7 && bytes.readUInt16BE(at) === 5; at += 7) {
+    const answer = datagramAnswer(bytes[at + 5] as number, bytes[at + 6] as number);
+    messages.push({ kind: "answer", answer, isRefusal: false });
+  }
+  const commanded = read(bytes.subarray(at));
+  return { messages: [...messages, ...commanded.messages], rest: commanded.rest };
+}
+
+function makeStreamDevice(): DeviceProtocol {
+  const packet = (now: Snapshot, alarmId?: number): Packet => ({ bytes: frame(record(now, alarmId)), answer: "1" });
   return {
     login: ({ imei }: Identity) => ({ bytes: Buffer.concat([u16(imei.length), Buffer.from(imei)]), answer: "login" }),
     heartbeat: () => ({ bytes: Buffer.of(0xff), answer: null }),
-    location: (_, now) => record(now, undefined),
-    alarm: (_, now, alarm) => record(now, alarmIds[alarm]),
+    location: (_, now) => packet(now),
+    alarm: (_, now, alarm) => packet(now, alarmIds[alarm]),
     readings: () => [],
     voice: () => [],
     ecg: () => [],
@@ -42,7 +83,7 @@ function i32(value: number): Buffer {
   return bytes;
 }
 
-function record({ atMs, seen, life }: Snapshot, alarmId: number | undefined): Packet {
+function record({ atMs, seen, life }: Snapshot, alarmId: number | undefined): Buffer {
   const { gps, cells } = seen;
   const [cell] = cells;
   const operator = Number(`${seen.mcc}${String(seen.mnc).padStart(2, "0")}`);
@@ -69,7 +110,7 @@ function record({ atMs, seen, life }: Snapshot, alarmId: number | undefined): Pa
     u16(0),
     u16(0),
   ]);
-  const content = Buffer.concat([
+  return Buffer.concat([
     Buffer.of(0x8e, 1),
     time,
     Buffer.of(alarmId === undefined ? lowPriority : panicPriority),
@@ -83,7 +124,6 @@ function record({ atMs, seen, life }: Snapshot, alarmId: number | undefined): Pa
     values,
     Buffer.of(1),
   ]);
-  return { bytes: frame(content), answer: "1" };
 }
 
 const group = (values: readonly (readonly [number, number])[], write: (value: number) => Buffer): Buffer =>
@@ -93,34 +133,34 @@ const frame = (content: Buffer): Buffer =>
   Buffer.concat([u32(0), u32(content.length), content, u32(crc16Arc(content))]);
 
 /** One byte answers the login, four bytes count stored records, four zero bytes begin a command. */
-function read(bytes: Buffer): { told: Told[]; rest: Buffer } {
-  const told: Told[] = [];
+function read(bytes: Buffer): { messages: ServerMessage[]; rest: Buffer } {
+  const messages: ServerMessage[] = [];
   let at = 0;
   while (at < bytes.length) {
     if (bytes[at] === 1) {
-      told.push({ kind: "answer", answer: "login", isRefusal: false });
+      messages.push({ kind: "answer", answer: "login", isRefusal: false });
       at++;
       continue;
     }
     if (bytes.length - at < 4) break;
     const count = bytes.readUInt32BE(at);
     if (count > 0) {
-      told.push(count < 256 ? { kind: "answer", answer: String(count), isRefusal: false } : { kind: "unreadable" });
+      messages.push(count < 256 ? { kind: "answer", answer: String(count), isRefusal: false } : { kind: "unreadable" });
       at += 4;
       continue;
     }
     if (bytes.length - at < 8) break;
     const end = at + 12 + bytes.readUInt32BE(at + 4);
     if (end > bytes.length) break;
-    told.push(understand(bytes.subarray(at + 8, end)));
+    messages.push(understand(bytes.subarray(at + 8, end)));
     at = end;
   }
-  return { told, rest: bytes.subarray(at) };
+  return { messages, rest: bytes.subarray(at) };
 }
 
 const [order, reply] = [5, 6];
 
-function understand(bytes: Buffer): Told {
+function understand(bytes: Buffer): ServerMessage {
   const content = bytes.subarray(0, -4);
   const isWhole = content.length >= 8 && bytes.readUInt32BE(content.length) === crc16Arc(content);
   if (!isWhole || content[0] !== 0x0c || content[2] !== order) return { kind: "unreadable" };

@@ -4,16 +4,16 @@ import { type Sleeper, TimerWheel } from "./timer-wheel.ts";
 describe("the timer wheel", () => {
   const setUp = () => {
     const wheel = new TimerWheel(1000, 10, 8);
-    const woken: [string, number][] = [];
-    const sleeper = (name: string): Sleeper => ({ dueTick: -1, wake: (nowMs) => woken.push([name, nowMs]) });
+    const wakes: [string, number][] = [];
+    const sleeper = (name: string): Sleeper => ({ dueTick: -1, wake: (nowMs) => wakes.push([name, nowMs]) });
     const runTo = (endMs: number, from = 1000): void => {
       for (let nowMs = from; nowMs <= endMs; nowMs += 10) wheel.advance(nowMs);
     };
-    return { wheel, woken, sleeper, runTo };
+    return { wheel, wakes, sleeper, runTo };
   };
 
   it("wakes each once, at its time, also several rounds ahead", () => {
-    const { wheel, woken, sleeper, runTo } = setUp();
+    const { wheel, wakes, sleeper, runTo } = setUp();
     for (const [name, dueMs] of [
       ["far", 1500],
       ["near", 1035],
@@ -21,7 +21,7 @@ describe("the timer wheel", () => {
     ] as const)
       wheel.schedule(sleeper(name), dueMs);
     runTo(2000);
-    expect(woken).toEqual([
+    expect(wakes).toEqual([
       ["past", 1010],
       ["near", 1040],
       ["far", 1500],
@@ -29,7 +29,7 @@ describe("the timer wheel", () => {
   });
 
   it("forgets the time that was agreed before", () => {
-    const { wheel, woken, sleeper, runTo } = setUp();
+    const { wheel, wakes, sleeper, runTo } = setUp();
     const one = sleeper("one");
     const other = sleeper("other");
     wheel.schedule(one, 1050);
@@ -38,15 +38,15 @@ describe("the timer wheel", () => {
     wheel.schedule(other, 1050);
     wheel.cancel(other);
     runTo(2000);
-    expect(woken).toEqual([["one", 1100]]);
+    expect(wakes).toEqual([["one", 1100]]);
   });
 
   it("makes up for a standstill", () => {
-    const { wheel, woken, sleeper } = setUp();
+    const { wheel, wakes, sleeper } = setUp();
     wheel.schedule(sleeper("a"), 1020);
     wheel.schedule(sleeper("b"), 4000);
     wheel.advance(9000);
-    expect(woken.map(([name]) => name).sort()).toEqual(["a", "b"]);
+    expect(wakes.map(([name]) => name).sort()).toEqual(["a", "b"]);
   });
 
   it("lets a sleeper go to sleep again while it is woken", () => {

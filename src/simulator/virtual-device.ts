@@ -1,5 +1,14 @@
 import { maxStored } from "./device-options.ts";
-import type { AlarmKind, Command, DeviceProtocol, Effect, Packet, Setting, Snapshot, Told } from "./device-protocol.ts";
+import type {
+  AlarmKind,
+  Command,
+  DeviceProtocol,
+  Effect,
+  Packet,
+  ServerMessage,
+  Setting,
+  Snapshot,
+} from "./device-protocol.ts";
 import { makeEcg } from "./ecg.ts";
 import type { FleetMember } from "./fleet.ts";
 import { HealthRoutine } from "./health-routine.ts";
@@ -270,27 +279,30 @@ export class VirtualDevice implements Sleeper {
   }
 
   #receive(bytes: Buffer): void {
-    const { told, rest } = this.#protocol.read(this.member, this.#rest ? Buffer.concat([this.#rest, bytes]) : bytes);
+    const { messages, rest } = this.#protocol.read(
+      this.member,
+      this.#rest ? Buffer.concat([this.#rest, bytes]) : bytes,
+    );
     this.#rest = rest.length > 0 ? rest : undefined;
-    for (const one of told) {
+    for (const one of messages) {
       if (this.#link === undefined) return;
-      this.#hear(one);
+      this.#onMessage(one);
     }
     this.#pump();
     this.#sleep();
   }
 
-  #hear(told: Told): void {
+  #onMessage(message: ServerMessage): void {
     const { tally } = this.#world;
-    switch (told.kind) {
+    switch (message.kind) {
       case "unreadable":
         tally.unreadable++;
         return;
       case "answer":
-        this.#answered(told.answer, told.isRefusal);
+        this.#answered(message.answer, message.isRefusal);
         return;
       case "command":
-        this.#obey(this.#orders.hear(told, this.#world.nowMs()));
+        this.#obey(this.#orders.hear(message, this.#world.nowMs()));
     }
   }
 

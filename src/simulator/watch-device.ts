@@ -7,8 +7,8 @@ import {
   type Identity,
   type Measurement,
   type Packet,
+  type ServerMessage,
   type Snapshot,
-  type Told,
   utcParts,
 } from "./device-protocol.ts";
 
@@ -123,25 +123,25 @@ function readings({ life }: Snapshot, what: Measurement): string[] {
   }
 }
 
-function read(self: Identity, bytes: Buffer): { told: Told[]; rest: Buffer } {
-  const told: Told[] = [];
+function read(self: Identity, bytes: Buffer): { messages: ServerMessage[]; rest: Buffer } {
+  const messages: ServerMessage[] = [];
   let at = 0;
   for (;;) {
     const start = bytes.indexOf("[", at, "latin1");
-    if (start === -1) return { told, rest: bytes.subarray(bytes.length) };
+    if (start === -1) return { messages, rest: bytes.subarray(bytes.length) };
     // Content has its brackets escaped, so the first one closes the frame.
     const end = bytes.indexOf("]", start, "latin1");
     if (end === -1) {
       const isTooLong = bytes.length - start > maxFrameBytes;
-      if (isTooLong) told.push({ kind: "unreadable" });
-      return { told, rest: bytes.subarray(isTooLong ? bytes.length : start) };
+      if (isTooLong) messages.push({ kind: "unreadable" });
+      return { messages, rest: bytes.subarray(isTooLong ? bytes.length : start) };
     }
-    told.push(understand(self, bytes.toString("latin1", start + 1, end)));
+    messages.push(understand(self, bytes.toString("latin1", start + 1, end)));
     at = end + 1;
   }
 }
 
-function understand(self: Identity, text: string): Told {
+function understand(self: Identity, text: string): ServerMessage {
   const [, id, content] = /^..\*([^*]+)\*(?:[0-9A-Fa-f]{4}\*)?[0-9A-Fa-f]{4}\*(.*)$/s.exec(text) ?? [];
   if (content === undefined || id !== self.id) return { kind: "unreadable" };
   const comma = content.indexOf(",");

@@ -23,32 +23,32 @@ afterAll(async () => {
 });
 
 /** What the service says to a device that sends these frames. */
-function talk(frames: string[]): { heard: () => string; isClosed: () => boolean } {
+function talk(frames: string[]): { received: () => string; isClosed: () => boolean } {
   const [host, port] = service.gateway.split(":");
   const socket = connect({ host: host as string, port: Number(port) });
-  let heard = "";
+  let received = "";
   let isClosed = false;
   socket.on("data", (chunk) => {
-    heard += chunk.toString();
+    received += chunk.toString();
   });
   socket.on("error", () => undefined);
   socket.on("close", () => {
     isClosed = true;
   });
   for (const frame of frames) socket.write(frame);
-  return { heard: () => heard, isClosed: () => isClosed };
+  return { received: () => received, isClosed: () => isClosed };
 }
 
 test("a registered watch is stored and answered, a stranger is refused and listed, SIGTERM drains", async () => {
   const [uid] = await registerFleet(client, 1);
   const watch = talk([iwLogin(uid as string), iwPosition(Date.now() - 5000)]);
-  await vi.waitFor(() => expect(watch.heard()).toContain("IWBP01#"), { timeout: 10_000 });
-  expect(watch.heard()).toMatch(/^IWBP00/);
+  await vi.waitFor(() => expect(watch.received()).toContain("IWBP01#"), { timeout: 10_000 });
+  expect(watch.received()).toMatch(/^IWBP00/);
   const { rows } = await client.query("select lat, source from locations");
   expect(rows).toEqual([{ lat: expect.closeTo(41.9028, 3), source: "gps" }]);
   const stranger = talk([iwLogin("123456789012345")]);
   await vi.waitFor(() => expect(stranger.isClosed()).toBe(true), { timeout: 10_000 });
-  expect(stranger.heard()).toBe("");
+  expect(stranger.received()).toBe("");
   await vi.waitFor(
     async () =>
       expect(await vigilJson<object[]>(["device", "unknown"], env())).toMatchObject([

@@ -51,16 +51,16 @@ async function watch(uid: string): Promise<(frame: string) => Promise<void>> {
   const [host, port] = service.gateway.split(":");
   const socket = connect({ host: host as string, port: Number(port) });
   sockets.push(socket);
-  let heard = "";
+  let received = "";
   socket.on("data", (chunk) => {
-    heard += chunk.toString();
+    received += chunk.toString();
   });
   socket.on("error", () => undefined);
   const say = async (frame: string): Promise<void> => {
     const word = frame.slice(0, 6).replace("IWAP", "IWBP");
-    const count = heard.split(word).length;
+    const count = received.split(word).length;
     socket.write(frame);
-    await vi.waitUntil(() => heard.split(word).length > count, { timeout: 20_000, interval: 10 });
+    await vi.waitUntil(() => received.split(word).length > count, { timeout: 20_000, interval: 10 });
   };
   await say(iwLogin(uid));
   return say;

@@ -199,8 +199,8 @@ describe("the service on an external database", () => {
       expect(await status(`${http}/api/v1/organizations/self/`, grant.access_token)).toBe(200);
       const seen = await oauth.introspectionRequest(server, { client_id }, authentication, grant.access_token, options);
       expect(await oauth.processIntrospectionResponse(server, { client_id }, seen)).toMatchObject({ active: true });
-      const gone = await oauth.revocationRequest(server, { client_id }, authentication, grant.access_token, options);
-      expect(await oauth.processRevocationResponse(gone)).toBeUndefined();
+      const revoked = await oauth.revocationRequest(server, { client_id }, authentication, grant.access_token, options);
+      expect(await oauth.processRevocationResponse(revoked)).toBeUndefined();
       expect(await status(`${http}/api/v1/organizations/self/`, grant.access_token)).toBe(401);
     }
   });

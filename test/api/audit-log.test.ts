@@ -108,8 +108,10 @@ describe("audit log", () => {
       remote_addr: "203.0.113.7",
     });
     const byPerson = (await get(`?actor=${person.id.toUpperCase()}`)).body.results;
+    // The person signed in before, which is audited under the name the account has.
     expect(byPerson.map((row: { actor: unknown }) => row.actor)).toEqual([
       { id: person.id, email: person.email, full_name: "Ada Example" },
+      { id: person.id, email: person.email, full_name: "" },
     ]);
     await api.db.transaction((tx) =>
       setIntegrationStatus(tx, organization.id, writer.id, "deleted", cliActor(organization.id), api.clock.now()),

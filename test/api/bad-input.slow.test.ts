@@ -141,9 +141,9 @@ describe("bad input", () => {
       });
     const device = '"uid":"490154203237500","device_model_slug":"iw-h10"';
     const stored = await call(`{${device},"metadata":{"a":${deep(30_000)}}}`);
-    expect([stored.status, stored.body.errors]).toEqual([400, { metadata: ["Nested too deeply."] }]);
+    expect([stored.status, stored.body.errors]).toEqual([400, { metadata: ["The value is nested too deeply."] }]);
     const alone = await call(deep(30_000));
-    expect([alone.status, alone.body.errors]).toEqual([400, { non_field_errors: ["Nested too deeply."] }]);
+    expect([alone.status, alone.body.errors]).toEqual([400, { non_field_errors: ["The value is nested too deeply."] }]);
     expect((await call(`{${device},"unknown":${deep(30_000)}}`)).status).toBe(201);
     expect((await call(`{${device},"metadata":{"a":${deep(400)}}}`)).status).toBe(200);
   });

@@ -114,9 +114,9 @@ describe("ends without a device", () => {
       { status: "timeout", code: "cancelled" },
       { status: "timeout", code: "cancelled" },
     ]);
-    const told = await api.db.many<{ body: string }>`
+    const outbound = await api.db.many<{ body: string }>`
       select body from outbound_events where device_uid = ${uid} and integration_id = ${integration.id} order by id`;
-    expect(told.map(({ body }) => JSON.parse(body).data.command_uuid).sort()).toEqual(ids.sort());
+    expect(outbound.map(({ body }) => JSON.parse(body).data.command_uuid).sort()).toEqual(ids.sort());
   });
 });
 

@@ -158,10 +158,10 @@ describe("accepting in the browser", () => {
     }
     expect((await accept({ token: "unknown", password })).status).toBe(404);
     const device = await makeDevice(api, organization);
-    const gone = await share(newEmail(), {}, device);
+    const deleted = await share(newEmail(), {}, device);
     await deleteDevice(api, device);
-    expect((await open(gone.mailed)).statusCode).toBe(404);
-    expect((await accept({ token: gone.mailed, password })).status).toBe(404);
+    expect((await open(deleted.mailed)).statusCode).toBe(404);
+    expect((await accept({ token: deleted.mailed, password })).status).toBe(404);
     const revoked = await share(newEmail());
     await api.call("POST", `${invitations}${revoked.id}/revoke/`, { token });
     expect((await open(revoked.mailed)).statusCode).toBe(404);

@@ -148,8 +148,8 @@ describe("configuration and capabilities of a device", () => {
     it("have the overrides of this device alone", async () => {
       const [uid, other] = [await make("iw-h10"), await make("iw-h10")];
       await override(uid, "restart", false);
-      const restart = async (of: string) =>
-        (await capabilities(of)).capabilities.find(({ code }: { code: string }) => code === "restart");
+      const restart = async (deviceUid: string) =>
+        (await capabilities(deviceUid)).capabilities.find(({ code }: { code: string }) => code === "restart");
       expect(await restart(uid)).toMatchObject({ supported: false, source: "device", overridden: true });
       expect(await restart(other)).toMatchObject({ supported: true, source: "catalog", overridden: false });
     });

@@ -16,8 +16,8 @@ describe("registering devices", () => {
   let otherToken: string;
   let uid: string;
   const nextImei = imeis();
-  const remove = (of: string, as = token) => api.call("DELETE", `/api/v1/devices/${of}/`, { token: as });
-  const read = (of: string, as = token) => api.call("GET", `/api/v1/devices/${of}/`, { token: as });
+  const remove = (deviceUid: string, as = token) => api.call("DELETE", `/api/v1/devices/${deviceUid}/`, { token: as });
+  const read = (deviceUid: string, as = token) => api.call("GET", `/api/v1/devices/${deviceUid}/`, { token: as });
   const statuses = (answers: readonly TestAnswer[]) => {
     const counts: Record<number, number> = {};
     for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
@@ -48,7 +48,7 @@ describe("registering devices", () => {
         expect(answer.status).toBe(409);
         expect(answer.body).toEqual({
           code: "imei_conflict",
-          detail: "A device with this IMEI is registered elsewhere.",
+          detail: "A device with this IMEI is already registered with another organization.",
           request_id: expect.any(String),
         });
       }

@@ -122,4 +122,20 @@ describe("who may do what with events", () => {
     });
     expect(body.results[0]).toMatchObject({ object_pk: id, actor_type: "users", actor: { id: person.id } });
   });
+
+  it("shows the addresses of a contested connection to ADMINs only", async () => {
+    const data = { code: "session_conflict", addresses: ["192.0.2.1", "198.51.100.2"] };
+    const id = await makeEvent(api, mine, { type: 220, severity: 20, data });
+    const admin = await makePerson(api, organization, "ADMIN");
+    const user = await makePerson(api, organization, "USER");
+    await assign(api, organization.id, mine.uid, user.id, 30);
+    expect((await get(admin.token, id)).body.data).toEqual(data);
+    for (const token of [client.token, user.token]) {
+      const answers = [await get(token, id), await api.call("GET", "/api/v1/events/?event_type=custom", { token })];
+      answers.push(await acknowledge(token, id));
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+      expect(answers[0]?.body.data).toEqual({ code: "session_conflict" });
+      expect(JSON.stringify(answers.map(({ body }) => body))).not.toContain("192.0.2.1");
+    }
+  });
 });

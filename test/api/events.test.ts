@@ -96,10 +96,10 @@ describe("one event", () => {
     });
 
     it("stays readable after its device was deleted, and can be acknowledged", async () => {
-      const gone = await makeDevice(api, organization);
-      const id = await makeEvent(api, gone);
-      await deleteDevice(api, gone);
-      expect((await get(id)).body.device_uid).toBe(gone.uid);
+      const deleted = await makeDevice(api, organization);
+      const id = await makeEvent(api, deleted);
+      await deleteDevice(api, deleted);
+      expect((await get(id)).body.device_uid).toBe(deleted.uid);
       expect((await acknowledge(id)).body.acknowledged).toBe(true);
     });
   });

@@ -32,19 +32,19 @@ describe("devices of a geofence", () => {
 
   it("are linked, known already or not found", async () => {
     const fence = await makeFence(api, token);
-    const [first, second, gone] = [
+    const [first, second, deleted] = [
       await makeDevice(api, organization, "A"),
       await makeDevice(api, organization, "B"),
       await makeDevice(api, organization),
     ];
-    await deleteDevice(api, gone);
+    await deleteDevice(api, deleted);
     expect((await link(api, token, fence, [first.uid])).body).toEqual({
       linked: [first.uid],
       already_linked: [],
       not_found: [],
       device_count: 1,
     });
-    const unknown = ["490154203999999", "not an imei", foreignUid, gone.uid, ""];
+    const unknown = ["490154203999999", "not an imei", foreignUid, deleted.uid, ""];
     const { status, body } = await link(api, token, fence, [second.uid, first.uid, second.uid, ...unknown]);
     expect(status).toBe(200);
     expect(body).toEqual({

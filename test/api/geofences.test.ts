@@ -114,7 +114,7 @@ describe("a new geofence", () => {
     [{ scope: "user" }, { user: ["This field is required when scope is user."] }],
     [{ scope: "user", user: "x" }, { user: ["Must be a valid UUID."] }],
     [{ scope: "user", user: nobodysId }, { user: ["User not found in this organization."] }],
-    [{ user: nobodysId }, { user: ["This field is only possible when scope is user."] }],
+    [{ user: nobodysId }, { user: ["This field is only allowed when scope is user."] }],
     [{ id: nobodysId }, { id: fixed }],
     [{ group_id: nobodysId }, { group_id: fixed }],
     [{ user_id: nobodysId }, { user_id: fixed }],
@@ -181,9 +181,9 @@ describe("a new geofence", () => {
     const { status, body } = await post({ scope: "user", user: user.toUpperCase(), user_id: user });
     expect([status, body.scope, body.user_id]).toEqual([201, "user", user]);
     expect(body).not.toHaveProperty("user");
-    const gone = await makeMember(api, organization);
-    await closeMembership(api, organization, gone.id);
-    expect(await errorsOf({ scope: "user", user: gone.id })).toEqual({
+    const closed = await makeMember(api, organization);
+    await closeMembership(api, organization, closed.id);
+    expect(await errorsOf({ scope: "user", user: closed.id })).toEqual({
       user: ["User not found in this organization."],
     });
   });

@@ -18,7 +18,7 @@ import { explaining, type PlanNode, stepsOf } from "../support/query-plans.ts";
 const now = new Date("2026-03-20T12:00:00.000Z");
 const dayMs = 86_400_000;
 const ago = (days: number): Date => new Date(now.getTime() - days * dayMs);
-const spans = { by: "time", spanDays: 28, spansBehind: 15, spansAhead: 1 } as const;
+const spans = { by: "time", spanDays: 28, pastSpans: 15, futureSpans: 1 } as const;
 
 /** A year of a device that sends every hour, in a table of 17 spans of four weeks. */
 describe("what the database reads of a long history", () => {
@@ -71,11 +71,11 @@ describe("what the database reads of a long history", () => {
     ["the latest", (db) => findLatestLocation(db, owner), 3],
     ["the track of a week", (db) => readTrack(db, owner, { fromMs: ago(187).getTime(), toMs: ago(180).getTime() }), 2],
     ["the latest telemetry", (db) => newestTelemetry(db, owner), 3],
-  ])("is for %s a few spans by the key, in order", async (_, read, most) => {
+  ])("is for %s a few spans by the key, in order", async (_, read, maxRows) => {
     const { plans, partitions } = await plansOf(read);
     expect(plans).toHaveLength(1);
     expect(partitions).toBeGreaterThan(0);
-    expect(partitions, JSON.stringify(plans)).toBeLessThanOrEqual(most);
+    expect(partitions, JSON.stringify(plans)).toBeLessThanOrEqual(maxRows);
     expect(names.length).toBe(17);
     const kinds = plans.flatMap(stepsOf).map((step) => step["Node Type"]);
     expect(kinds.filter((kind) => /Seq Scan|Bitmap/.test(kind))).toEqual([]);

@@ -332,14 +332,14 @@ describe("locations", () => {
     });
 
     it("ends with the device, and rows of another organization under its id stay hidden", async () => {
-      const gone = await makeDevice(api, organization);
-      await addLocation(api, { id: newUuid(), slug: "" }, gone, { ts: ago(60) });
+      const deleted = await makeDevice(api, organization);
+      await addLocation(api, { id: newUuid(), slug: "" }, deleted, { ts: ago(60) });
       for (const suffix of ["", "segments/"]) {
-        expect(Object.values((await get(gone, suffix)).body).at(-1)).toEqual([]);
+        expect(Object.values((await get(deleted, suffix)).body).at(-1)).toEqual([]);
       }
-      expect((await get(gone, "latest/")).status).toBe(404);
-      await deleteDevice(api, gone);
-      for (const suffix of suffixes) expect((await get(gone, suffix)).body.detail).toBe("Not found.");
+      expect((await get(deleted, "latest/")).status).toBe(404);
+      await deleteDevice(api, deleted);
+      for (const suffix of suffixes) expect((await get(deleted, suffix)).body.detail).toBe("Not found.");
     });
 
     it.each(["123", "35000000000000x", "350000000000000"])("to device %s is 404", async (uid) => {

@@ -198,12 +198,12 @@ describe("the matrix of operations and callers", () => {
   });
 
   it.each(named)("%s: each role of people", async (_name, route) => {
-    const least = minRole(route);
+    const neededRole = minRole(route);
     for (const role of roles) {
       const answer = await call(route, people.get(role), foreignObjects);
       const seen = [role, answer.status, codeOf(answer)];
-      if (least === null) expect(seen).toEqual([role, 403, "partner_token_required"]);
-      else if (roles.indexOf(role) < roles.indexOf(least)) expect(seen).toEqual([role, 403, "role_not_allowed"]);
+      if (neededRole === null) expect(seen).toEqual([role, 403, "partner_token_required"]);
+      else if (roles.indexOf(role) < roles.indexOf(neededRole)) expect(seen).toEqual([role, 403, "role_not_allowed"]);
       else expect([401, 403]).not.toContain(answer.status);
     }
   });

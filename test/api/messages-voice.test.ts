@@ -48,16 +48,16 @@ describe("voice messages", () => {
     expect(amr.bytes.subarray(0, 6).toString()).toBe("#!AMR\n");
     const wav = await readAudio(api, token, `${audio.url}?format=wav`);
     expect(wav.headers["content-type"]).toBe("audio/wav");
-    const heard = wavSamples(wav.bytes);
+    const decoded = wavSamples(wav.bytes);
     const spoken = speechLike(3, 8000);
-    expect(likeness(spoken, heard, 8000)).toBeGreaterThan(0.7);
-    expect(loudness(heard) / loudness(spoken)).toBeGreaterThan(0.5);
-    expect(loudness(heard) / loudness(spoken)).toBeLessThan(2);
+    expect(likeness(spoken, decoded, 8000)).toBeGreaterThan(0.7);
+    expect(loudness(decoded) / loudness(spoken)).toBeGreaterThan(0.5);
+    expect(loudness(decoded) / loudness(spoken)).toBeLessThan(2);
   });
 
   it("takes thirty seconds and refuses thirty-one", async () => {
-    const longest = await upload(wavFile(30, 8000));
-    expect([longest.status, longest.body.audio.duration_ms]).toEqual([201, 30_000]);
+    const maxLength = await upload(wavFile(30, 8000));
+    expect([maxLength.status, maxLength.body.audio.duration_ms]).toEqual([201, 30_000]);
     const over = await upload(wavFile(31, 8000));
     expect([over.status, over.body.errors]).toEqual([400, { file: ["Audio is longer than 30 seconds."] }]);
   });

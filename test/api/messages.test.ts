@@ -46,8 +46,8 @@ describe("device messages", () => {
   });
 
   it("counts characters, not bytes", async () => {
-    const longest = await sendText({ text: "😀".repeat(200), sender_name: "é".repeat(50) });
-    expect([longest.status, longest.body.sender_name]).toEqual([201, "é".repeat(50)]);
+    const maxLength = await sendText({ text: "😀".repeat(200), sender_name: "é".repeat(50) });
+    expect([maxLength.status, maxLength.body.sender_name]).toEqual([201, "é".repeat(50)]);
     const over = await sendText({ text: "😀".repeat(201), sender_name: "é".repeat(51) });
     expect([over.status, Object.keys(over.body.errors)]).toEqual([400, ["text", "sender_name"]]);
     const none = await sendText({ text: "" });

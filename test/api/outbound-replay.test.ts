@@ -214,13 +214,13 @@ describe("the retention", () => {
     clock.set(new Date(start.getTime() + 30 * dayMs));
     expect(idsIn(await replay(api, integration.token, { since: first }))).toEqual([second]);
     clock.advanceMs(1);
-    const gone = await replay(api, integration.token, { since: first });
-    expect(refusalIn(gone)).toEqual([410, "cursor_expired"]);
-    const cursor = gone.body.error.oldest_available_cursor;
-    expect(gone.body.error).toEqual({
+    const expired = await replay(api, integration.token, { since: first });
+    expect(refusalIn(expired)).toEqual([410, "cursor_expired"]);
+    const cursor = expired.body.error.oldest_available_cursor;
+    expect(expired.body.error).toEqual({
       code: "cursor_expired",
       message: "The cursor is older than the 30 day retention window.",
-      request_id: gone.headers["x-request-id"],
+      request_id: expired.headers["x-request-id"],
       oldest_available_cursor: uuidV7Floor(start.getTime() + dayMs),
     });
     expect(idsIn(await replay(api, integration.token, { since: cursor }))).toEqual([second]);

@@ -21,8 +21,8 @@ describe("partitions that become longer", () => {
     await database.drop();
   });
 
-  const weekly: PartitionedTable = { table: "walks", by: "time", spanDays: 7, spansBehind: 5, spansAhead: 2 };
-  const longer: PartitionedTable = { ...weekly, spanDays: 28, formerSpanDays: 7, spansBehind: 2, spansAhead: 1 };
+  const weekly: PartitionedTable = { table: "walks", by: "time", spanDays: 7, pastSpans: 5, futureSpans: 2 };
+  const longer: PartitionedTable = { ...weekly, spanDays: 28, formerSpanDays: 7, pastSpans: 2, futureSpans: 1 };
 
   it("take every time beside the shorter ones, and are all of one length where there were none", async () => {
     const before = await maintainPartitions(db, [weekly], nowMs);
@@ -30,7 +30,7 @@ describe("partitions that become longer", () => {
     const upgrade = await maintainPartitions(db, [longer], nowMs);
     expect(upgrade.created.length).toBeGreaterThan(0);
     for (let day = -56; day <= 28; day++) await db.run`insert into walks values (${new Date(nowMs + day * dayMs)})`;
-    expect(await maintainPartitions(db, [longer], nowMs)).toEqual({ created: [], dropped: [] });
+    expect(await maintainPartitions(db, [longer], nowMs)).toEqual({ created: [], dropped: [], kept: [] });
     const later = await maintainPartitions(db, [longer], nowMs + 200 * dayMs);
     expect(later.created).toHaveLength(4);
     expect(later.created.every((name) => /^walks_m\d{8}$/.test(name))).toBe(true);

@@ -41,7 +41,7 @@ describe("what the rules of an organization are", () => {
   afterAll(() => api.close());
 
   /** What a write tells: each version it makes by one, and what it says has changed. */
-  async function told(write: () => Promise<unknown>): Promise<RuleChange[]> {
+  async function changesBy(write: () => Promise<unknown>): Promise<RuleChange[]> {
     const before = await findRuleVersion(api.db, organization.id);
     await write();
     const found = await findRuleChanges(api.db, organization.id, before);
@@ -53,53 +53,55 @@ describe("what the rules of an organization are", () => {
   it("is told by every write to a fence that changes something", async () => {
     const { uid } = await makeDevice(api, organization);
     let id = "";
-    const made = await told(async () => {
+    const made = await changesBy(async () => {
       id = await makeFence(api, token);
     });
     const fence = [{ kind: "geofence", id }];
     expect(made).toEqual(fence);
-    expect(await told(() => call("PATCH", `geofences/${id}/`, { radius: 151 }))).toEqual(fence);
-    expect(await told(() => call("PATCH", `geofences/${id}/`, { radius: 151 }))).toEqual([]);
-    expect(await told(() => call("PUT", `geofences/${id}/`, home))).toEqual(fence);
-    expect(await told(() => link(api, token, id, [uid]))).toEqual(fence);
-    expect(await told(() => link(api, token, id, [uid]))).toEqual([]);
-    expect(await told(() => call("DELETE", `geofences/${id}/devices/${uid}/`))).toEqual(fence);
-    expect(await told(() => call("DELETE", `geofences/${id}/devices/${uid}/`))).toEqual([]);
-    expect(await told(() => call("DELETE", `geofences/${id}/`))).toEqual(fence);
-    expect(await told(() => postFence(api, token, { radius: 0 }))).toEqual([]);
+    expect(await changesBy(() => call("PATCH", `geofences/${id}/`, { radius: 151 }))).toEqual(fence);
+    expect(await changesBy(() => call("PATCH", `geofences/${id}/`, { radius: 151 }))).toEqual([]);
+    expect(await changesBy(() => call("PUT", `geofences/${id}/`, home))).toEqual(fence);
+    expect(await changesBy(() => link(api, token, id, [uid]))).toEqual(fence);
+    expect(await changesBy(() => link(api, token, id, [uid]))).toEqual([]);
+    expect(await changesBy(() => call("DELETE", `geofences/${id}/devices/${uid}/`))).toEqual(fence);
+    expect(await changesBy(() => call("DELETE", `geofences/${id}/devices/${uid}/`))).toEqual([]);
+    expect(await changesBy(() => call("DELETE", `geofences/${id}/`))).toEqual(fence);
+    expect(await changesBy(() => postFence(api, token, { radius: 0 }))).toEqual([]);
   });
 
   it("is told by every write to a threshold that changes something", async () => {
     const { uid } = await makeDevice(api, organization);
     let id = "";
-    const made = await told(async () => {
+    const made = await changesBy(async () => {
       id = await makeThreshold(api, token, { scope: 15, device: uid });
     });
     const threshold = [{ kind: "threshold", id }];
     expect(made).toEqual(threshold);
-    expect(await told(() => call("PATCH", `alert-thresholds/${id}/`, { high: 99 }))).toEqual(threshold);
-    expect(await told(() => call("PATCH", `alert-thresholds/${id}/`, { high: 99 }))).toEqual([]);
-    expect(await told(() => call("DELETE", `alert-thresholds/${id}/`))).toEqual(threshold);
+    expect(await changesBy(() => call("PATCH", `alert-thresholds/${id}/`, { high: 99 }))).toEqual(threshold);
+    expect(await changesBy(() => call("PATCH", `alert-thresholds/${id}/`, { high: 99 }))).toEqual([]);
+    expect(await changesBy(() => call("DELETE", `alert-thresholds/${id}/`))).toEqual(threshold);
   });
 
   it("is told when other people hold a device, and when a device comes or goes", async () => {
     const uid = nextImei();
-    const registration = await told(() => register(api, token, uid));
+    const registration = await changesBy(() => register(api, token, uid));
     const { id } = (await call("GET", `devices/${uid}/`)).body;
     const device = [{ kind: "device", id }];
     expect(registration).toEqual(device);
-    expect(await told(() => register(api, token, uid, { name: "x" }))).toEqual([]);
+    expect(await changesBy(() => register(api, token, uid, { name: "x" }))).toEqual([]);
     const [owner, viewer] = [await makeMember(api, organization), await makeMember(api, organization)];
     const path = `devices/${uid}`;
-    expect(await told(() => call("POST", `${path}/assign/`, { user_id: owner.id, role: "owner" }))).toEqual(device);
-    expect(await told(() => call("POST", `${path}/share/`, { email: viewer.email }))).toEqual([]);
-    expect(await told(() => call("DELETE", `${path}/share/${viewer.id}/`))).toEqual([]);
-    expect(await told(() => call("POST", `${path}/unassign/`, { user_id: owner.id }))).toEqual(device);
+    expect(await changesBy(() => call("POST", `${path}/assign/`, { user_id: owner.id, role: "owner" }))).toEqual(
+      device,
+    );
+    expect(await changesBy(() => call("POST", `${path}/share/`, { email: viewer.email }))).toEqual([]);
+    expect(await changesBy(() => call("DELETE", `${path}/share/${viewer.id}/`))).toEqual([]);
+    expect(await changesBy(() => call("POST", `${path}/unassign/`, { user_id: owner.id }))).toEqual(device);
     await call("POST", `${path}/assign/`, { user_id: owner.id });
-    expect(await told(() => call("DELETE", `auth/users/${owner.id}/`))).toEqual(device);
-    expect(await told(() => call("DELETE", `auth/users/${viewer.id}/`))).toEqual([]);
-    expect(await told(() => call("DELETE", `${path}/`))).toEqual(device);
-    expect(await told(() => register(api, token, uid))).toEqual(device);
+    expect(await changesBy(() => call("DELETE", `auth/users/${owner.id}/`))).toEqual(device);
+    expect(await changesBy(() => call("DELETE", `auth/users/${viewer.id}/`))).toEqual([]);
+    expect(await changesBy(() => call("DELETE", `${path}/`))).toEqual(device);
+    expect(await changesBy(() => register(api, token, uid))).toEqual(device);
   });
 
   it("is logged with what applied before, of thresholds and of holders", async () => {
@@ -113,9 +115,9 @@ describe("what the rules of an organization are", () => {
       await call("POST", `devices/${uid}/${way}/`, { user_id: userId });
     }
     await call("DELETE", `auth/users/${userId}/`);
-    const upTo = await findRuleVersion(api.db, organization.id);
-    expect(upTo).toBe(since + 8);
-    const changes = (await listThresholdChanges(api.db, organization.id, since, upTo)).reverse();
+    const until = await findRuleVersion(api.db, organization.id);
+    expect(until).toBe(since + 8);
+    const changes = (await listThresholdChanges(api.db, organization.id, since, until)).reverse();
     expect(changes.map((change) => change.version - since)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
     const held = { kind: "device", id: deviceId };
     expect(changes).toMatchObject([
@@ -135,8 +137,8 @@ describe("what the rules of an organization are", () => {
       api.db.transaction((tx) =>
         updateOrganization(tx, organization.id, { name: "Renamed" }, cliActor(organization.id), clock.now()),
       );
-    expect(await told(rename)).toEqual([{ kind: "all", id: organization.id }]);
-    expect(await told(rename)).toEqual([]);
+    expect(await changesBy(rename)).toEqual([{ kind: "all", id: organization.id }]);
+    expect(await changesBy(rename)).toEqual([]);
   });
 
   it("has a version for each of parallel writes", async () => {
@@ -177,8 +179,8 @@ describe("what the rules of an organization are", () => {
     const ofUser = await makeFence(api, partner, { scope: "user", user: holder.id });
     const ofAll = await makeFence(api, partner, { scope: "org" });
     const idle = await makeFence(api, partner, { is_active: false });
-    const gone = await makeFence(api, partner);
-    await api.call("DELETE", `/api/v1/geofences/${gone}/`, { token: partner });
+    const deleted = await makeFence(api, partner);
+    await api.call("DELETE", `/api/v1/geofences/${deleted}/`, { token: partner });
 
     const fences = await all<FenceRule>(listFenceRules(api.db, own.id));
     expect(fences.map(({ id }) => id)).toEqual([linked, ofUser, ofAll].sort());
@@ -206,7 +208,7 @@ describe("what the rules of an organization are", () => {
       ]),
     });
     expect(fences.find(({ id }) => id === ofUser)).toMatchObject({ scope: "user", userId: holder.id, links: [] });
-    const byId = await listFenceRulesById(api.db, own.id, [linked, idle, gone]);
+    const byId = await listFenceRulesById(api.db, own.id, [linked, idle, deleted]);
     expect(byId.map(({ id }) => id)).toEqual([linked]);
     expect(await listFenceRulesById(api.db, organization.id, [linked])).toEqual([]);
 

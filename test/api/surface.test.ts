@@ -62,22 +62,21 @@ describe("the surface", () => {
     expect(unknown.status).toBe(401);
   });
 
-  it.each([
-    "/",
-    "/nothing",
-    "/api",
-    "/api/v2/devices/",
-    "/apiv1",
-    "/api/v1x/",
-    "//api/v1/protocols/",
-    "/console/nothing/",
-  ])("answers 404 not_found outside the API at %s, with or without a token", async (path) => {
-    for (const token of [undefined, integration.token]) {
-      const answer = await api.call("GET", path, { token });
-      expect(answer.status).toBe(404);
-      expect(answer.body).toEqual({ code: "not_found", detail: expect.any(String), request_id: expect.any(String) });
-    }
+  it("leads from the root to the console", async () => {
+    const answer = await api.call("GET", "/");
+    expect([answer.status, answer.headers.location]).toEqual([302, "/console/"]);
   });
+
+  it.each(["/nothing", "/api", "/api/v2/devices/", "/apiv1", "/api/v1x/", "//api/v1/protocols/", "/console/nothing/"])(
+    "answers 404 not_found outside the API at %s, with or without a token",
+    async (path) => {
+      for (const token of [undefined, integration.token]) {
+        const answer = await api.call("GET", path, { token });
+        expect(answer.status).toBe(404);
+        expect(answer.body).toEqual({ code: "not_found", detail: expect.any(String), request_id: expect.any(String) });
+      }
+    },
+  );
 
   it.each(["/%61pi/v1/protocols/", "/api/%761/protocols/", "http://vigil.example/api/v1/protocols/"])(
     "asks for a token however the address is written: %s",

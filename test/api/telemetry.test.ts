@@ -222,12 +222,12 @@ describe("telemetry", () => {
     });
 
     it("ends with the device, and rows of another organization under its id stay hidden", async () => {
-      const gone = await makeDevice(api, organization);
-      await addTelemetry(api, { id: newUuid(), slug: "" }, gone, { ts: ago(60), data: { hr: 1 } });
-      expect((await get(gone)).body.results).toEqual([]);
-      expect((await get(gone, "latest/")).body.detail).toBe("No telemetry data for this device.");
-      await deleteDevice(api, gone);
-      for (const suffix of suffixes) expect((await get(gone, suffix)).body.detail).toBe("Not found.");
+      const deleted = await makeDevice(api, organization);
+      await addTelemetry(api, { id: newUuid(), slug: "" }, deleted, { ts: ago(60), data: { hr: 1 } });
+      expect((await get(deleted)).body.results).toEqual([]);
+      expect((await get(deleted, "latest/")).body.detail).toBe("No telemetry data for this device.");
+      await deleteDevice(api, deleted);
+      for (const suffix of suffixes) expect((await get(deleted, suffix)).body.detail).toBe("Not found.");
     });
 
     it.each(suffixes)("to %s of people below ADMIN is for assigned devices", async (suffix) => {

@@ -9,7 +9,7 @@ describe("the list of alert thresholds", () => {
   let api: TestApi;
   let token: string;
   let device: TestDevice;
-  let gone: TestDevice;
+  let deleted: TestDevice;
   const list = (query: string) => api.call("GET", `/api/v1/alert-thresholds/${query}`, { token });
   const shown = async (query: string) => {
     const { body, text } = await list(query);
@@ -23,13 +23,13 @@ describe("the list of alert thresholds", () => {
     const organization = await makeOrganization(api);
     token = (await makeIntegration(api, organization)).token;
     device = await makeDevice(api, organization);
-    gone = await makeDevice(api, organization);
+    deleted = await makeDevice(api, organization);
     const { id: user } = await makeMember(api, organization);
     const rows = [
       { scope: 20, user, metric_key: "temp" },
       { scope: 10, metric_key: "bat" },
       { scope: 15, device: device.uid, metric_key: "hr" },
-      { scope: 15, device: gone.uid, metric_key: "steps" },
+      { scope: 15, device: deleted.uid, metric_key: "steps" },
     ];
     for (const row of rows) {
       await makeThreshold(api, token, row);
@@ -37,7 +37,7 @@ describe("the list of alert thresholds", () => {
     }
     const other = (await makeIntegration(api, await makeOrganization(api))).token;
     await makeThreshold(api, other, { scope: 10 });
-    await deleteDevice(api, gone);
+    await deleteDevice(api, deleted);
   });
   afterAll(() => api.close());
 
@@ -65,8 +65,8 @@ describe("the list of alert thresholds", () => {
 
   it("selects the rows of a device, live or deleted", async () => {
     expect(await shown(`?device_uid=${device.uid}`)).toEqual([hr]);
-    expect(await shown(`?device_uid=${gone.uid}`)).toEqual([steps]);
-    expect((await list(`?device_uid=${gone.uid}`)).body.results[0].device).toBe(gone.uid);
+    expect(await shown(`?device_uid=${deleted.uid}`)).toEqual([steps]);
+    expect((await list(`?device_uid=${deleted.uid}`)).body.results[0].device).toBe(deleted.uid);
   });
 
   it.each([

@@ -165,9 +165,9 @@ describe("alert thresholds", () => {
     });
 
     it("refuses devices and users that are gone", async () => {
-      const gone = await makeDevice(api, organization);
-      await deleteDevice(api, gone);
-      for (const named of [gone.uid, gone.id]) {
+      const deleted = await makeDevice(api, organization);
+      await deleteDevice(api, deleted);
+      for (const named of [deleted.uid, deleted.id]) {
         expect((await post({ scope: 15, device: named })).body.errors).toHaveProperty("device");
       }
       const closed = await makeMember(api, organization);
@@ -310,13 +310,16 @@ describe("alert thresholds", () => {
     });
 
     it("keeps a target that has come to its end, as long as it is not changed", async () => {
-      const gone = await makeDevice(api, organization);
-      const id = await makeThreshold(api, token, { scope: 15, device: gone.uid });
+      const deleted = await makeDevice(api, organization);
+      const id = await makeThreshold(api, token, { scope: 15, device: deleted.uid });
       const closed = await makeMember(api, organization);
       const ofUser = await makeThreshold(api, token, { scope: 20, user: closed.id });
-      await deleteDevice(api, gone);
+      await deleteDevice(api, deleted);
       await closeMembership(api, organization, closed.id);
-      expect((await patch(id, { ...(await read(id)), high: 99 })).body).toMatchObject({ device: gone.uid, high: 99 });
+      expect((await patch(id, { ...(await read(id)), high: 99 })).body).toMatchObject({
+        device: deleted.uid,
+        high: 99,
+      });
       expect((await patch(ofUser, { ...(await read(ofUser)), high: 99 })).body).toMatchObject({ user: closed.id });
     });
   });

@@ -59,7 +59,7 @@ describe("ordering", () => {
 describe("search over a history", () => {
   const dayMs = 86_400_000;
   const daysAgo = (days: number): string => new Date(Date.now() - days * dayMs).toISOString();
-  const tooWide = { search: ["A search can look at 31 days at most: narrow the time window."] };
+  const tooWide = { search: ["A search can cover at most 31 days: narrow the time window."] };
 
   it.each(["locations", "telemetry"])("looks at 31 days of %s at most", async (noun) => {
     const search = (window: string): ReturnType<typeof get> => get(`/api/v1/devices/${uid}/${noun}/?search=x${window}`);

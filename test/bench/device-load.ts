@@ -1,17 +1,26 @@
 import { connect, type Socket } from "node:net";
-import { iwLogin, iwPosition } from "../support/fleet.ts";
+import { parseArgs } from "node:util";
+import { type LoadFrames, type LoadProtocol, loadFrames } from "./load-frames.ts";
 
 /**
  * Devices in a process of their own. Arguments: port connections milliseconds rate. Rate 0 is a closed loop, one packet under way
  * per connection; otherwise so many packets a second over all connections. First all log in; a line "connected" says so, and a
  * line on stdin starts the load. Prints packets acknowledged per second and the times of their answers. Two more arguments: the
- * first IMEI, and the time of the first packet, for devices whose packets must not be late.
+ * first IMEI, and the time of the first packet, for devices whose packets must not be late. `--protocol` names what they speak.
  */
-const [port, connections, durationMs, rate, firstUid = 860_000_000_000_000, startMs] = process.argv
-  .slice(2)
-  .map(Number) as [number, number, number, number, number?, number?];
-const answer = Buffer.from("IWBP01#");
-const loginAnswer = "IWBP00";
+const { values: options, positionals } = parseArgs({
+  options: { protocol: { type: "string", default: "iw" } },
+  allowPositionals: true,
+});
+const [port, connections, durationMs, rate, firstUid = 860_000_000_000_000, startMs] = positionals.map(Number) as [
+  number,
+  number,
+  number,
+  number,
+  number?,
+  number?,
+];
+const { login, isLoginAnswer, report, answerBytes }: LoadFrames = loadFrames[options.protocol as LoadProtocol];
 
 interface Device {
   socket: Socket;
@@ -28,7 +37,7 @@ let acknowledged = 0;
 
 function send(device: Device): void {
   device.sent.push(performance.now());
-  device.socket.write(iwPosition(baseMs + device.n++ * 1000));
+  device.socket.write(report(baseMs + device.n++ * 1000));
 }
 
 function open(uid: string, first: number): Promise<Device> {
@@ -39,15 +48,15 @@ function open(uid: string, first: number): Promise<Device> {
     let rest = 0;
     socket.on("error", reject);
     socket.on("close", () => reject(new Error("a device was turned away")));
-    socket.on("connect", () => socket.write(iwLogin(uid)));
+    socket.on("connect", () => socket.write(login(uid)));
     socket.on("data", (chunk: Buffer) => {
       if (!isIn) {
-        isIn = chunk.includes(loginAnswer);
+        isIn = isLoginAnswer(chunk);
         if (isIn) resolve(device);
         return;
       }
       rest += chunk.length;
-      for (; rest >= answer.length; rest -= answer.length) {
+      for (; rest >= answerBytes; rest -= answerBytes) {
         const sentAt = device.sent.shift();
         if (sentAt !== undefined) times.push(performance.now() - sentAt);
         acknowledged++;

@@ -72,10 +72,10 @@ async function fill(db: Database, kind: "one" | "many", rows: number): Promise<H
   const newestMs = clock.nowMs() - 60_000;
   const perDevice = kind === "one" ? rows : rowsPerDevice;
   const oldestMs = newestMs - (perDevice - 1) * everySeconds * 1000;
-  const spans = { by: "time", spanDays: 28, spansAhead: 1 } as const;
-  const spansBehind = Math.ceil((newestMs - oldestMs) / (28 * 86_400_000)) + 2;
+  const spans = { by: "time", spanDays: 28, futureSpans: 1 } as const;
+  const pastSpans = Math.ceil((newestMs - oldestMs) / (28 * 86_400_000)) + 2;
   for (const table of ["locations", "telemetry"]) {
-    await maintainPartitions(db, [{ ...spans, table, spansBehind }], clock.nowMs());
+    await maintainPartitions(db, [{ ...spans, table, pastSpans }], clock.nowMs());
   }
   const owner = {
     id: randomUUID(),

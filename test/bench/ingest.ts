@@ -7,6 +7,7 @@ import { makeLogger } from "../../src/lib/logger.ts";
 import { withEmbedded } from "../support/embedded-client.ts";
 import { addIntegrations, registerFleet } from "../support/fleet.ts";
 import { startVigil, tempFolder } from "../support/vigil-process.ts";
+import { type LoadProtocol, loadFrames } from "./load-frames.ts";
 import { median, type Row } from "./report.ts";
 
 /** `--integrations 1` gives the fleet's organization partners that are told everything; `--quick` takes 1,000 devices only. */
@@ -34,7 +35,7 @@ export async function load(
   durationMs: number,
   rate: number,
   whenConnected: () => Promise<void> = async () => undefined,
-  more: readonly number[] = [],
+  more: readonly (number | string)[] = [],
 ): Promise<Loaded> {
   const args = [target.port, connections, durationMs, rate, ...more].map(String);
   const child = spawn(process.execPath, [...script("device-load.ts"), ...args], { stdio: ["pipe", "pipe", "inherit"] });
@@ -75,6 +76,7 @@ export async function benchIngest(): Promise<Row[]> {
   const service = await startVigil(["--data-dir", folder.path], {
     VIGIL_LOG_LEVEL: process.env.VIGIL_LOG_LEVEL ?? "info",
     VIGIL_GATEWAY_HOST: "127.0.0.1",
+    VIGIL_GATEWAY_PACKETS_PER_MINUTE: "1000000",
     VIGIL_GATEWAY_NEW_PER_ADDRESS_PER_MINUTE: "1000000",
     VIGIL_INGEST_IN_FLIGHT: process.env.VIGIL_INGEST_IN_FLIGHT,
   });
@@ -105,6 +107,12 @@ export async function benchIngest(): Promise<Row[]> {
       }
       rows.push(rowOf(`p99 of the answer at ${rate} packets/s, ${connections} connections`, "ms", times));
     }
+    for (const [index, protocol] of (["gt06", "teltonika"] as const).entries()) {
+      const firstUid = 862_000_000_000_000 + index * 1_000_000;
+      const { modelSlug } = loadFrames[protocol];
+      await withEmbedded(folder.path, (client) => registerFleet(client, 1000, firstUid, { protocol, modelSlug }));
+      rows.push(await otherProtocol(protocol, ours, bare.target, firstUid));
+    }
     rows.push(rowOf("memory of an idle connection, of 10000", "bytes", { ours: [idle.ours], bare: [idle.bare] }));
     return rows;
   } finally {
@@ -113,6 +121,21 @@ export async function benchIngest(): Promise<Row[]> {
     await server.release();
     await folder.remove();
   }
+}
+
+/** Fixes of another protocol against those that the bare gateway stores of watches: the rows are the same. */
+async function otherProtocol(protocol: LoadProtocol, ours: Target, bare: Target, firstUid: number): Promise<Row> {
+  const connections = 1000;
+  const { fixesPerFrame } = loadFrames[protocol];
+  const full: Record<"ours" | "bare", number[]> = { ours: [], bare: [] };
+  const own = [firstUid, "--protocol", protocol];
+  await load(ours, connections, 2000, 0, undefined, own);
+  for (let round = 0; round < rounds; round++) {
+    const { perSecond } = await load(ours, connections, roundMs, 0, undefined, own);
+    full.ours.push(perSecond * fixesPerFrame);
+    full.bare.push((await load(bare, connections, roundMs, 0)).perSecond);
+  }
+  return rowOf(`${protocol}, ${fixesPerFrame} in a frame, ${connections} connections`, "fixes/s", full);
 }
 
 const rowOf = (what: string, unit: string, values: Record<"ours" | "bare", number[]>, goal?: number): Row => ({

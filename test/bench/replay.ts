@@ -59,8 +59,8 @@ const reads: Record<string, (log: Log) => Promise<unknown>> = {
 async function fill(db: Database, rows: number): Promise<Log> {
   const newestMs = clock.nowMs() - 60_000;
   const oldestMs = newestMs - days * dayMs;
-  const spans = { table: "outbound_events", by: "uuid7", spanDays: 1, spansAhead: 3 } as const;
-  await maintainPartitions(db, [{ ...spans, spansBehind: days + 1, defaultPrunedBy: "id" }], clock.nowMs());
+  const spans = { table: "outbound_events", by: "uuid7", spanDays: 1, futureSpans: 3 } as const;
+  await maintainPartitions(db, [{ ...spans, pastSpans: days + 1, defaultPrunedBy: "id" }], clock.nowMs());
   const owner = { organizationId: randomUUID(), integrationId: randomUUID() };
   const client = await db.connect();
   const chunk = 500_000;

@@ -53,6 +53,7 @@ export async function benchRuledPackets(): Promise<Row[]> {
   const service = await startVigil(["--data-dir", folder.path], {
     VIGIL_LOG_LEVEL: process.env.VIGIL_LOG_LEVEL ?? "warn",
     VIGIL_GATEWAY_HOST: "127.0.0.1",
+    VIGIL_GATEWAY_PACKETS_PER_MINUTE: "1000000",
     VIGIL_GATEWAY_NEW_PER_ADDRESS_PER_MINUTE: "1000000",
   });
   const port = Number(service.gateway.split(":").at(-1));

@@ -32,14 +32,14 @@ const server = createServer({ key: readFileSync(keyFile), cert: readFileSync(cer
   else request.resume();
   request.on("end", () => {
     const nowMs = Date.now();
-    const of = seen.get(path) ?? { count: 0, firstMs: nowMs, lastMs: nowMs, delays: [] };
-    seen.set(path, of);
-    of.count++;
-    of.lastMs = nowMs;
+    const entry = seen.get(path) ?? { count: 0, firstMs: nowMs, lastMs: nowMs, delays: [] };
+    seen.set(path, entry);
+    entry.count++;
+    entry.lastMs = nowMs;
     const id = request.headers["idempotency-key"];
     const receivedAt = /"received_at":"([^"]+)"/.exec(body)?.[1];
-    if (receivedAt !== undefined) of.delays.push(nowMs - Date.parse(receivedAt));
-    else if (typeof id === "string") of.delays.push(nowMs - Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
+    if (receivedAt !== undefined) entry.delays.push(nowMs - Date.parse(receivedAt));
+    else if (typeof id === "string") entry.delays.push(nowMs - Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
     if (path === "/hang") return;
     response.writeHead(path === "/fail" ? 500 : 200).end();
   });

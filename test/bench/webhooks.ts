@@ -199,8 +199,8 @@ export async function benchWebhooks(): Promise<Row[]> {
     receiver.reset();
     const answers = await run(10_000);
     await pause(1000);
-    const told = await receiver.stats("/packets");
-    return { p50: [told.p50, answers.p50], p99: [told.p99, answers.p99] };
+    const counts = await receiver.stats("/packets");
+    return { p50: [counts.p50, answers.p50], p99: [counts.p99, answers.p99] };
   }
 
   async function measureDelays(client: pg.Client, integrationId: string): Promise<ReceiverStats[]> {

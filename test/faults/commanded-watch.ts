@@ -9,7 +9,7 @@ export class CommandedWatch {
   readonly uid: string;
   readonly manner: Manner;
   /** By serial: how often the command came. */
-  readonly heard = new Map<string, number>();
+  readonly received = new Map<string, number>();
   readonly answered = new Set<string>();
   readonly #port: () => number;
   readonly #random: () => number;
@@ -44,7 +44,7 @@ export class CommandedWatch {
   #take(frame: string, socket: Socket): void {
     const [code = "", imei, serial = ""] = frame.split(",");
     if (imei !== this.uid) return;
-    this.heard.set(serial, (this.heard.get(serial) ?? 0) + 1);
+    this.received.set(serial, (this.received.get(serial) ?? 0) + 1);
     const answer = (): void => {
       this.answered.add(serial);
       socket.write(`IWAP${code.slice(4)},${serial}#`);

@@ -160,7 +160,7 @@ interface Row {
   type: string;
   status: string;
   attempts: number;
-  told: string[];
+  outbound_types: string[];
   /** Status, or the code of the error. */
   end: string;
 }
@@ -181,7 +181,7 @@ async function verify(
   const { rows } = await client.query<Row>(`
     select c.id, d.uid, lpad((c.number % 500000)::text, 6, '0') as serial, c.command_type as type, c.status, c.attempts,
       coalesce(c.error->>'code', c.status) as end,
-      array(select o.type from outbound_events o where o.body::jsonb->'data'->>'command_uuid' = c.id::text) as told
+      array(select o.type from outbound_events o where o.body::jsonb->'data'->>'command_uuid' = c.id::text) as outbound_types
     from commands c join devices d on d.id = c.device_id`);
   const moves = await client.query<{ id: string; move: string; finals: string }>(`
     select id, string_agg(was || '>' || is_now, ' ' order by at) as move,
@@ -197,15 +197,16 @@ async function verify(
   }
   for (const row of rows) {
     const watch = fleet.find(({ uid }) => uid === row.uid);
-    const heard = watch?.heard.get(row.serial) ?? 0;
-    const most = single.includes(row.type) ? 1 : 2;
+    const received = watch?.received.get(row.serial) ?? 0;
+    const maxWrites = single.includes(row.type) ? 1 : 2;
     const { move = "", finals = "0" } = byId.get(row.id) ?? {};
     const name = `${row.type} ${row.id} (${watch?.manner})`;
-    if (heard > most || row.attempts > most)
-      problems.push(`${name} was written ${heard} times, ${row.attempts} attempts`);
-    if (heard > row.attempts) problems.push(`${name} was heard ${heard} times of ${row.attempts} attempts`);
-    const told = row.status === "ack_ok" ? "command.ack" : "command.failed";
-    if (row.told.length !== 1 || row.told[0] !== told) problems.push(`${name} is ${row.status}, told ${row.told}`);
+    if (received > maxWrites || row.attempts > maxWrites)
+      problems.push(`${name} was written ${received} times, ${row.attempts} attempts`);
+    if (received > row.attempts) problems.push(`${name} was heard ${received} times of ${row.attempts} attempts`);
+    const expectedType = row.status === "ack_ok" ? "command.ack" : "command.failed";
+    if (row.outbound_types.length !== 1 || row.outbound_types[0] !== expectedType)
+      problems.push(`${name} is ${row.status}, told ${row.outbound_types}`);
     if (finals !== "1") problems.push(`${name} has ended ${finals} times: ${move}`);
     for (const one of move.split(" ")) if (!allowedMoves.has(one)) problems.push(`${name} moved ${one}`);
     if (row.status === "ack_ok" && !watch?.answered.has(row.serial))

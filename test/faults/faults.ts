@@ -1,12 +1,14 @@
 import { commandFaults } from "./commands.ts";
 import { dayFaults } from "./day.ts";
+import { hostileFaults } from "./hostile.ts";
 import { ingestFaults } from "./ingest.ts";
 import { outboundFaults } from "./outbound.ts";
+import { protocolFaults } from "./protocols.ts";
 import { replayFaults } from "./replay.ts";
 
 /**
  * `npm run faults -- ingest|outbound|replay|commands [--rounds 20] [--seed N]`: promises that only a crash can break. `day`: a day of simulated people
- * against what the fences tell of it.
+ * against what the fences tell of it. `protocols`: an hour of one device of every model, with every command and alarm. `hostile [--minutes 10]`: all attacks at once beside honest watches that call for help.
  */
 const faults: Record<string, (options: FaultOptions) => Promise<boolean>> = {
   ingest: ingestFaults,
@@ -14,12 +16,16 @@ const faults: Record<string, (options: FaultOptions) => Promise<boolean>> = {
   replay: replayFaults,
   commands: commandFaults,
   day: dayFaults,
+  protocols: protocolFaults,
+  hostile: hostileFaults,
 };
 const defaultRounds: Record<string, number> = { day: 1 };
 
 export interface FaultOptions {
   rounds: number;
   seed: number;
+  /** Of runs that last for a time. */
+  minutes?: number;
 }
 
 const args = process.argv.slice(2);
@@ -35,4 +41,5 @@ if (!run) {
 }
 const seed = option("seed", Math.floor(Math.random() * 1e9));
 console.log(`faults ${name}, seed ${seed}`);
-process.exit((await run({ rounds: option("rounds", defaultRounds[name] ?? 20), seed })) ? 0 : 1);
+const minutes = option("minutes", 10);
+process.exit((await run({ rounds: option("rounds", defaultRounds[name] ?? 20), seed, minutes })) ? 0 : 1);

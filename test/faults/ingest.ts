@@ -6,19 +6,22 @@ import { registerFleet } from "../support/fleet.ts";
 import { type RunningVigil, startVigil, tempFolder } from "../support/vigil-process.ts";
 import { verifyEvents } from "./event-verdict.ts";
 import type { FaultOptions } from "./faults.ts";
-import { NumberedDevice } from "./numbered-device.ts";
+import type { NumberedDevice } from "./numbered-device.ts";
+import { iwMembers, membersOver, registerMembers, startNumbered } from "./numbered-fleet.ts";
 import { makeRandom } from "./random.ts";
 import { fenceIn, WalkingDevice, walkedFence, walkerStart } from "./walking-device.ts";
 
 /** Enough for two transactions beside each other. */
 const devices = 800;
+/** Watches without a clock, devices of all protocols over TCP, and those that speak UDP over it. */
+const [untimed, overTcp, overUdp] = [200, 400, 200];
 const walkers = 30;
 const stopSeconds = 30;
 
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
 /**
- * Hundreds of devices send numbered packets while the service, or its database, is killed with -9 at random moments; then the
+ * Hundreds of devices of all protocols and transports send numbered packets while the service, or its database, is killed with -9 at random moments; then the
  * database stands still for half a minute. Every acknowledged packet must be there exactly once, and so must every event: calls
  * for help, fences that are left and entered, and presence, which must alternate.
  */
@@ -28,12 +31,18 @@ export async function ingestFaults({ rounds, seed }: FaultOptions): Promise<bool
   const env = {
     VIGIL_LOG_LEVEL: process.env.VIGIL_LOG_LEVEL ?? "fatal",
     VIGIL_GATEWAY_HOST: "127.0.0.1",
+    VIGIL_GATEWAY_PACKETS_PER_MINUTE: "1000000",
     VIGIL_OFFLINE_AFTER_SECONDS: "5",
   };
   let service = await startVigil(["--data-dir", folder.path], env);
   const port = service.gateway.split(":").at(-1) as string;
   const again = (): Promise<RunningVigil> => startVigil(["--data-dir", folder.path, "--gateway-port", port], env);
-  const uids = await withEmbedded(folder.path, (client) => registerFleet(client, devices));
+  const [watches, tcp, udp] = [
+    iwMembers(untimed, 1),
+    membersOver("tcp", overTcp, untimed + 1),
+    membersOver("udp", overUdp, untimed + overTcp + 1),
+  ];
+  await withEmbedded(folder.path, (client) => registerMembers(client, [...watches, ...tcp, ...udp]));
   const walkerUids = await withEmbedded(folder.path, async (client) => {
     const own = await registerFleet(client, walkers, walkerStart);
     await fenceIn(client, own, walkedFence);
@@ -41,7 +50,12 @@ export async function ingestFaults({ rounds, seed }: FaultOptions): Promise<bool
   });
   const walking = walkerUids.map((uid) => new WalkingDevice(uid, () => Number(port)));
   const baseMs = Math.floor(Date.now() / 1000) * 1000 - 20 * 86_400_000;
-  const fleet = uids.map((uid, index) => new NumberedDevice(uid, index % 2 === 0, baseMs, () => Number(port), random));
+  const options = { port: Number(port), baseMs, random };
+  const fleet = [
+    ...startNumbered(watches, "tcp", false, options),
+    ...startNumbered(tcp, "tcp", true, options),
+    ...startNumbered(udp, "udp", true, options),
+  ];
   const total = (): number => fleet.reduce((sum, { acknowledged }) => sum + acknowledged.size, 0);
   try {
     for (let round = 1; round <= rounds; round++) {
@@ -60,11 +74,12 @@ export async function ingestFaults({ rounds, seed }: FaultOptions): Promise<bool
     for (const device of [...fleet, ...walking]) device.stop();
     await until("the last packets are settled", () => [...fleet, ...walking].every(({ isIdle }) => isIdle));
     const verdict = await withEmbedded(folder.path, (client) => verify(client, fleet));
+    const isEveryKindHeard = tell(fleet);
     console.log(
       `  ${total()} acknowledged of ${fleet.reduce((sum, { sent }) => sum + sent, 0)} sent: ${verdict.lost} lost, ${verdict.doubled} doubled`,
     );
     const areEventsRight = await withEmbedded(folder.path, (client) => verifyEvents(client, fleet, walking));
-    return verdict.lost === 0 && verdict.doubled === 0 && areEventsRight && isBounded;
+    return verdict.lost === 0 && verdict.doubled === 0 && areEventsRight && isBounded && isEveryKindHeard;
   } catch (error) {
     console.error(service.stderr().slice(-4000));
     throw error;
@@ -73,6 +88,17 @@ export async function ingestFaults({ rounds, seed }: FaultOptions): Promise<bool
     await service.kill("SIGTERM");
     await folder.remove();
   }
+}
+
+/** Packets acknowledged by protocol and transport. False: a kind of device was never answered. */
+function tell(fleet: readonly NumberedDevice[]): boolean {
+  const kinds = new Map<string, number>();
+  for (const { member, transport, acknowledged } of fleet) {
+    const kind = `${member.protocol}/${transport}`;
+    kinds.set(kind, (kinds.get(kind) ?? 0) + acknowledged.size);
+  }
+  console.log(`  acknowledged: ${[...kinds].map(([kind, count]) => `${kind} ${count}`).join(", ")}`);
+  return [...kinds.values()].every((count) => count > 0);
 }
 
 /** The database neither answers nor closes a connection; the service must hold what it has, take no more, and go on. */
@@ -109,7 +135,7 @@ async function verify(client: pg.Client, fleet: readonly NumberedDevice[]): Prom
     (
       await client.query<Counts>(
         `select d.uid, extract(epoch from t.device_ts)::bigint as n, count(*) from ${table} t join devices d on d.id = t.device_id
-         where t.device_ts is not null group by 1, 2`,
+         where t.device_ts < now() - interval '10 days' group by 1, 2`,
       )
     ).rows;
   const untimed = await client.query<Counts>(
@@ -119,8 +145,11 @@ async function verify(client: pg.Client, fleet: readonly NumberedDevice[]): Prom
   let lost = 0;
   let doubled = 0;
   const compare = (rows: readonly Counts[], hasClock: boolean): void => {
-    const found = new Map(rows.map(({ uid, n, count }) => [`${uid} ${n}`, Number(count)]));
-    for (const device of fleet.filter((one) => one.hasClock === hasClock)) {
+    const numbered = fleet.filter((one) => one.hasClock === hasClock);
+    const uids = new Set(numbered.map(({ uid }) => uid));
+    const own = rows.filter(({ uid }) => uids.has(uid));
+    const found = new Map(own.map(({ uid, n, count }) => [`${uid} ${n}`, Number(count)]));
+    for (const device of numbered) {
       for (const n of device.acknowledged) {
         if (!found.has(`${device.uid} ${hasClock ? device.timeOf(n) / 1000 : n}`)) lost++;
       }
@@ -128,7 +157,6 @@ async function verify(client: pg.Client, fleet: readonly NumberedDevice[]): Prom
     for (const count of found.values()) if (count > 1) doubled += count - 1;
   };
   compare(await timed("locations"), true);
-  compare(await timed("telemetry"), true);
   compare(untimed.rows, false);
   return { lost, doubled };
 }

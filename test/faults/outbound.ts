@@ -6,6 +6,7 @@ import { openEmbeddedServer } from "../../src/embedded/embedded-server.ts";
 import { makeLogger } from "../../src/lib/logger.ts";
 import { webhookEventTypes } from "../../src/outbox/webhook-event-types.ts";
 import { eventTypes } from "../../src/resources/events/event-types.ts";
+import type { FleetMember } from "../../src/simulator/fleet.ts";
 import { makeAuthority } from "../support/certificates.ts";
 import { withEmbedded } from "../support/embedded-client.ts";
 import { registerFleet } from "../support/fleet.ts";
@@ -19,7 +20,7 @@ import {
   vigilJson,
 } from "../support/vigil-process.ts";
 import type { FaultOptions } from "./faults.ts";
-import { NumberedDevice } from "./numbered-device.ts";
+import { iwMember, startNumbered } from "./numbered-fleet.ts";
 import { makeRandom } from "./random.ts";
 
 const devicesEach = 40;
@@ -70,9 +71,20 @@ export async function outboundFaults({ rounds, seed }: FaultOptions): Promise<bo
     ["/one", "/two"].map((path, index) => makePartner(folder.path, env, receiver.port, path, index)),
   );
   const baseMs = Math.floor(Date.now() / 1000) * 1000 - 20 * 86_400_000;
-  const fleet = partners.flatMap(({ uids }) =>
-    uids.map((uid, index) => new NumberedDevice(uid, index % 4 !== 0, baseMs, () => Number(port), chance)),
-  );
+  const options = { port: Number(port), baseMs, random: chance };
+  const fleet = partners.flatMap(({ uids }) => {
+    const watches = uids.map(iwMember);
+    const hasNoClock = (_: FleetMember, index: number): boolean => index % 4 === 0;
+    return [
+      ...startNumbered(watches.filter(hasNoClock), "tcp", false, options),
+      ...startNumbered(
+        watches.filter((watch, index) => !hasNoClock(watch, index)),
+        "tcp",
+        true,
+        options,
+      ),
+    ];
+  });
   const total = (): number => fleet.reduce((sum, { acknowledged }) => sum + acknowledged.size, 0);
   const collect = (): void => {
     for (const call of receiver.calls.splice(0)) {
@@ -202,7 +214,7 @@ async function replay(http: string, credentials: Credentials): Promise<Map<strin
   return found;
 }
 
-const toldEvents = Object.values(eventTypes).flatMap(({ number, outboundType }) =>
+const outboundEventTypes = Object.values(eventTypes).flatMap(({ number, outboundType }) =>
   outboundType && !webhookEventTypes[outboundType].additive ? [number] : [],
 );
 
@@ -216,13 +228,13 @@ async function verify(client: pg.Client, partner: Partner, replayed: Map<string,
     ...(await ids(
       `select id from telemetry where ${ofDevices} and data ?| array['hr','sbp','dbp','spo2','temp','glucose']`,
     )),
-    ...(await ids(`select id from events where ${ofDevices} and event_type = any($2)`, toldEvents)),
+    ...(await ids(`select id from events where ${ofDevices} and event_type = any($2)`, outboundEventTypes)),
   ];
-  const told = [...union.values()].map(({ data }) => data.location_id ?? data.telemetry_id ?? data.event_id ?? "?");
-  const [toldSet, sourceSet] = [new Set(told), new Set(sources)];
-  const missing = sources.filter((id) => !toldSet.has(id)).length;
-  const extra = told.filter((id) => !sourceSet.has(id)).length;
-  const doubled = told.length - toldSet.size;
+  const sent = [...union.values()].map(({ data }) => data.location_id ?? data.telemetry_id ?? data.event_id ?? "?");
+  const [sentSet, sourceSet] = [new Set(sent), new Set(sources)];
+  const missing = sources.filter((id) => !sentSet.has(id)).length;
+  const extra = sent.filter((id) => !sourceSet.has(id)).length;
+  const doubled = sent.length - sentSet.size;
   const own = new Set(partner.uids);
   const foreign = [...union.values()].filter(
     ({ partner_integration_id, device }) => partner_integration_id !== partner.credentials.id || !own.has(device.uid),

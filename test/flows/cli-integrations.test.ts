@@ -166,9 +166,9 @@ test("ends the tokens of a disabled integration and forgets a deleted one", asyn
   expect(await cli.vigilJson(["integration", "delete", id])).toMatchObject({ id, status: "deleted" });
   expect(await tokens()).toBe(0);
   for (const word of ["delete", "disable", "enable", "rotate-secret", "rotate-webhook-secret"]) {
-    await cli.expectFailure(["integration", word, id], 1, /not found/);
+    await cli.expectFailure(["integration", word, id], 1, /there is no integration/);
   }
-  await cli.expectFailure(["integration", "set", id, "--name", "x"], 1, /not found/);
+  await cli.expectFailure(["integration", "set", id, "--name", "x"], 1, /there is no integration/);
   expect(await cli.vigilJson(["integration", "list", "--org", org])).toEqual([]);
   expect((await cli.auditOf(id)).map(({ action }) => action)).toEqual([0, 1, 1, 2]);
   expect((await cli.auditOf(id)).at(-1)?.changes).toMatchObject({ name: ["App", null], status: ["active", null] });

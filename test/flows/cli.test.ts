@@ -195,9 +195,9 @@ test("tells running processes that identities have changed", async () => {
   await listener.connect();
   try {
     await listener.query("listen vigil_identity");
-    const heard = new Promise((resolve) => listener.once("notification", resolve));
+    const notified = new Promise((resolve) => listener.once("notification", resolve));
     await cli.makeOrganization();
-    await expect(heard).resolves.toMatchObject({ channel: "vigil_identity" });
+    await expect(notified).resolves.toMatchObject({ channel: "vigil_identity" });
   } finally {
     await listener.end();
   }

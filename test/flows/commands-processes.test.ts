@@ -110,8 +110,8 @@ test("a wake-up that is lost is made up for", async () => {
 
 test("a process that was taken for dead while it could not say that it lives serves its devices again", async () => {
   const gateway = await world.openGateway();
-  const [uid, gone] = [await world.device(), await world.device()];
-  const [device, other] = [await iwDevice(gateway, uid), await iwDevice(gateway, gone)];
+  const [uid, deleted] = [await world.device(), await world.device()];
+  const [device, other] = [await iwDevice(gateway, uid), await iwDevice(gateway, deleted)];
   await other.close();
   const { db } = world.api;
   await db.run`update gateway_nodes set lease_until = ${new Date(clock.nowMs() - 1)}`;
@@ -120,7 +120,7 @@ test("a process that was taken for dead while it could not say that it lives ser
   const open = () =>
     db.many<{ uid: string }>`
       select d.uid from device_sessions s join devices d on d.id = s.device_id
-      where s.disconnected_at is null and d.uid = any(${[uid, gone]})`;
+      where s.disconnected_at is null and d.uid = any(${[uid, deleted]})`;
   // By its next heartbeat.
   await vi.waitUntil(async () => (await open()).length > 0, { timeout: 15_000, interval: 50 });
   await device.until("IWBP18");

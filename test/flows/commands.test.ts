@@ -17,7 +17,7 @@ afterAll(() => world.close());
 
 const typeOf = (frame: string): string => frame.slice(2, 6);
 /** Frames of commands, without the answers to packets. */
-const told = (frames: readonly string[]): string[] =>
+const commandFrames = (frames: readonly string[]): string[] =>
   frames
     .filter((frame) => frame.split(",").length > 2)
     .map(typeOf)
@@ -109,7 +109,7 @@ describe("one command", () => {
     clock.advanceMs(60_000);
     const over = await world.until(uid, id, "timeout");
     expect(over).toMatchObject({ attempts: 1, error: { code: "ack_timeout" } });
-    expect(told(device.frames)).toHaveLength(1);
+    expect(commandFrames(device.frames)).toHaveLength(1);
     await device.close();
   });
 
@@ -180,7 +180,7 @@ describe("refusals", () => {
     const id = await world.command(uid, "test_heart_rate");
     const refused = await world.until(uid, id, "ack_error");
     expect(refused).toMatchObject({ attempts: 0, sent_at: null, acked_at: null, error: { code: "not_supported" } });
-    expect(told(device.frames)).toEqual([]);
+    expect(commandFrames(device.frames)).toEqual([]);
     await device.close();
   });
 });
@@ -198,7 +198,7 @@ describe("the queue", () => {
     const codes = ["BP16", "BP18", "BPXL", "BP31", "BPXT"];
     for (const [index, id] of [...ids, last].entries()) {
       const frame = await device.until(`IW${codes[index]}`);
-      expect(told(device.frames)).toEqual(codes.slice(0, index + 1));
+      expect(commandFrames(device.frames)).toEqual(codes.slice(0, index + 1));
       const inFlight = await world.until(uid, id, "sent");
       expect(inFlight.queue_position).toBe(1);
       device.write(`IW${(codes[index] ?? "").replace("BP", "AP")},${serialIn(frame)}#`);
@@ -222,14 +222,14 @@ describe("the queue", () => {
 
   test("never sends what has expired", async () => {
     const uid = await world.device();
-    const gone = await world.command(uid, "restart", {}, { expires_in: 5 });
+    const expired = await world.command(uid, "restart", {}, { expires_in: 5 });
     const alive = await world.command(uid, "locate_now");
     clock.advanceMs(5000);
     const device = await iwDevice(gateway, uid);
     await device.until("IWBP16");
-    expect(await world.get(uid, gone)).toMatchObject({ status: "timeout", error: { code: "expired" }, attempts: 0 });
+    expect(await world.get(uid, expired)).toMatchObject({ status: "timeout", error: { code: "expired" }, attempts: 0 });
     await world.until(uid, alive, "sent");
-    expect(told(device.frames)).toEqual(["BP16"]);
+    expect(commandFrames(device.frames)).toEqual(["BP16"]);
     await device.close();
   });
 });
@@ -253,7 +253,7 @@ describe("without acknowledgement", () => {
       const done = await world.until(uid, id, "ack_ok");
       expect(done).toMatchObject({ result: { confirmed: false }, attempts: 1, error: null });
     }
-    expect(told(device.frames)).toEqual(["BP15", "BPXL"]);
+    expect(commandFrames(device.frames)).toEqual(["BP15", "BPXL"]);
     const state = await world.api.db.one`
       select report_interval_seconds from device_state where device_id = (select id from devices where uid = ${uid})`;
     expect(state).toEqual({ report_interval_seconds: 1200 });

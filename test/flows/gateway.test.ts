@@ -103,7 +103,9 @@ test("refuses an id that nobody has registered, counts it, and shows it to opera
     const row = (await listUnknownDevices(world.db, 100)).find((one) => one.imei === stranger);
     expect(row).toMatchObject({ protocol: "iw", remote_addr: "127.0.0.1", count: 3 });
   });
-  expect(gateway.metric('vigil_gateway_refused_logins_total{protocol="iw"}')).toBeGreaterThanOrEqual(3);
+  expect(
+    gateway.metric('vigil_gateway_refused_logins_total{protocol="iw",reason="unknown_device"}'),
+  ).toBeGreaterThanOrEqual(3);
 });
 
 test("refuses a device of another protocol's model, and finds one by the shorter id of its protocol", async () => {
@@ -120,7 +122,7 @@ test("refuses a device of another protocol's model, and finds one by the shorter
 test("says what the protocol has to say to a device that it refuses, before it closes", async () => {
   const strict = await world.open({
     protocols: [{ ...testProtocol(), refuse: (reason) => Buffer.from(`no ${reason}\n`) }],
-    limits: { malformedInARow: 2 },
+    limits: { maxConsecutiveMalformed: 2 },
   });
   const stranger = await strict.tracker();
   stranger.write(`{"login":"${nextImei()}"}\n`);

@@ -23,7 +23,7 @@ const queueFor = (organizationId: string, count: number): Promise<LocateJob[]> =
   world.queue(...Array.from({ length: count }, () => report({ organizationId })));
 
 function claim(changes: Partial<Claim> = {}, db = world.db as Parameters<typeof claimJobs>[0]) {
-  const usual = {
+  const defaults = {
     now: start,
     leaseMs: 60_000,
     limit: 4,
@@ -31,7 +31,7 @@ function claim(changes: Partial<Claim> = {}, db = world.db as Parameters<typeof 
     held: new Map(),
     lastServed: undefined,
   };
-  return claimJobs<Claimed<LocateJob>>(db, jobs, { ...usual, ...changes });
+  return claimJobs<Claimed<LocateJob>>(db, jobs, { ...defaults, ...changes });
 }
 
 const countsOf = (claimed: readonly { organization_id: string }[]): number[] =>

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { deleteOldTransfers } from "../../src/ingest/voice-parts.ts";
+import { deleteOldTransfers } from "../../src/ingest/voice-store.ts";
 import { makeManualClock } from "../../src/lib/clock.ts";
 import { watchId } from "../support/command-world.ts";
 import { type MessageWorld, openSpokenWorld } from "../support/message-world.ts";
@@ -62,7 +62,7 @@ describe("messages from devices", () => {
       audio: { available: true, mime_type: "audio/amr", duration_ms: 1600, size_bytes: bytes.length },
     });
     expect((await bytesOf(message.audio.url)).equals(bytes)).toBe(true);
-    expect(await world.told(uid)).toMatchObject([
+    expect(await world.outboundOf(uid)).toMatchObject([
       { type: "message.received", data: { message_id: message.id, audio_url: message.audio.url, duration_ms: 1600 } },
     ]);
     // The answer to the last part was lost: the watch sends it again, and then everything.
@@ -145,7 +145,7 @@ describe("messages from devices", () => {
     watch.write(frame);
     await watch.until(() => count(watch, "IWBP07,20261116100000,0,0,1#") === 2, "answers");
     expect(await world.inbound(uid)).toMatchObject([{ message_type: "text", text: "Ciao nonna", audio: null }]);
-    expect(await world.told(uid)).toMatchObject([{ type: "message.received", data: { text: "Ciao nonna" } }]);
+    expect(await world.outboundOf(uid)).toMatchObject([{ type: "message.received", data: { text: "Ciao nonna" } }]);
     await watch.close();
   });
 

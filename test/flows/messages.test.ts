@@ -20,7 +20,7 @@ describe("messages to devices", () => {
   afterAll(() => world.close());
 
   const utf16 = (text: string): string => Buffer.from(text, "utf16le").swap16().toString("hex");
-  const typesOf = async (uid: string): Promise<string[]> => (await world.told(uid)).map(({ type }) => type);
+  const typesOf = async (uid: string): Promise<string[]> => (await world.outboundOf(uid)).map(({ type }) => type);
   const upload = async (uid: string): Promise<{ id: string; url: string }> => {
     const { token } = world.integration;
     const { body } = await uploadVoice(world.api, { token, uid, file: fixture("voice.mp3") });
@@ -35,12 +35,12 @@ describe("messages to devices", () => {
     const message = await world.untilStatus(uid, id, "delivered");
     expect(message.delivered_at).toBe(clock.now().toISOString());
     expect(textFrames(watch)[0]).toMatch(new RegExp(`^IWBP40,${uid},\\d{6},${utf16("Pilloló 😀")}#$`));
-    const told = await world.told(uid);
-    expect(told.map(({ type, data }) => [type, data.device_delivery_status])).toEqual([
+    const outbound = await world.outboundOf(uid);
+    expect(outbound.map(({ type, data }) => [type, data.device_delivery_status])).toEqual([
       ["message.sent", "sending"],
       ["message.delivered", "delivered"],
     ]);
-    expect(told[1]?.data).toEqual({
+    expect(outbound[1]?.data).toEqual({
       message_id: id,
       direction: "outbound",
       message_type: "text",
@@ -65,7 +65,7 @@ describe("messages to devices", () => {
     watch.write(`IWAP40,${textFrames(watch)[0]?.split(",")[2]}#`);
     const { delivered_at } = await world.untilStatus(uid, id, "delivered");
     clock.advanceMs(5);
-    expect((await world.told(uid)).map(({ occurred_at }) => occurred_at)).toEqual([delivered_at, delivered_at]);
+    expect((await world.outboundOf(uid)).map(({ occurred_at }) => occurred_at)).toEqual([delivered_at, delivered_at]);
     await watch.close();
   });
 
@@ -179,7 +179,7 @@ describe("messages to devices", () => {
     const refused = await upload(uid);
     const failed = await world.untilStatus(uid, refused.id, "failed");
     expect([failed.failure_reason, stubborn.parts.length]).toEqual(["device_rejected", 3]);
-    const [last] = (await world.told(uid)).slice(-1);
+    const [last] = (await world.outboundOf(uid)).slice(-1);
     expect([last?.type, last?.data.failure_reason]).toEqual(["message.failed", "device_rejected"]);
     await stubborn.close();
   });
@@ -256,7 +256,9 @@ describe("messages to devices", () => {
     const message = await world.untilStatus(uid, spoken, "delivered");
     await world.untilStatus(uid, later, "delivered");
     await worker.close();
-    expect(asked).toMatchObject([["Time for your pills", { language: "it", voice: "default" }, { bitRate: 12_200 }]]);
+    expect(asked).toMatchObject([
+      [expect.any(String), "Time for your pills", { language: "it", voice: "default" }, { bitRate: 12_200 }],
+    ]);
     expect(message.audio).toMatchObject({ available: true, duration_ms: 3020 });
     expect(Buffer.concat(watch.parts.map(({ bytes }) => bytes)).equals(fixture("voice.amr"))).toBe(true);
     expect(await typesOf(uid)).toEqual(["message.sent", "message.delivered", "message.sent", "message.delivered"]);

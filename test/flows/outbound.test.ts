@@ -3,7 +3,7 @@ import { maintainPartitions, type PartitionedTable, pruneDefaults } from "../../
 import { makeManualClock } from "../../src/lib/clock.ts";
 import { newUuid, uuidV7Floor } from "../../src/lib/ids.ts";
 import { outboundChannel } from "../../src/outbox/outbound-log.ts";
-import { tellLocated } from "../../src/places/located-update.ts";
+import { publishLocated } from "../../src/places/located-update.ts";
 import { insertLocated, type LocatedPosition } from "../../src/places/place-store.ts";
 import { partitionedTables } from "../../src/roles/partitioned-tables.ts";
 import { type DatabaseProxy, openDatabaseProxy } from "../support/database-proxy.ts";
@@ -47,7 +47,7 @@ afterAll(async () => {
 
 const device = () => connectDevice(world, gateway, nextImei());
 
-interface Told {
+interface OutboundRow {
   id: string;
   type: string;
   push_epoch: number | null;
@@ -55,13 +55,17 @@ interface Told {
 }
 
 /** What the integration is told of a device, in order. That it came online is another matter. */
-async function told(uid: string, of = integrationId): Promise<(Told & { envelope: Record<string, unknown> })[]> {
-  const rows = await world.db.many<Told>`
+async function outboundRows(
+  uid: string,
+  integration = integrationId,
+): Promise<(OutboundRow & { envelope: Record<string, unknown> })[]> {
+  const rows = await world.db.many<OutboundRow>`
     select id, type, push_epoch, body from outbound_events
-    where integration_id = ${of} and device_uid = ${uid} and type not in ('device.online', 'device.offline') order by id`;
+    where integration_id = ${integration} and device_uid = ${uid} and type not in ('device.online', 'device.offline') order by id`;
   return rows.map((row) => ({ ...row, envelope: JSON.parse(row.body) }));
 }
-const typesOf = async (uid: string, of = integrationId) => (await told(uid, of)).map(({ type }) => type);
+const typesOf = async (uid: string, integration = integrationId) =>
+  (await outboundRows(uid, integration)).map(({ type }) => type);
 const alarm = (type: "sos" | "fall" | "low_battery" | "not_worn", deviceTimeMs: number | null = null) =>
   ({ kind: "alarm", type, code: "1", deviceTimeMs }) as const;
 
@@ -71,7 +75,7 @@ test("tells of a valid fix with every key, in an envelope that names device and 
   const gps = { altitudeM: 37.5, speedKmh: 1.7 * 1.852, satellites: 9, heading: 118 };
   tracker.send(1, [{ ...gpsFix(at, 41.902782, 12.496366, gps), network: { mcc: 222, mnc: 1 } }]);
   await tracker.until("ok 1");
-  const [row, ...others] = await told(uid);
+  const [row, ...others] = await outboundRows(uid);
   expect(others).toEqual([]);
   const location = await world.db.one<{ id: string }>`select id from locations where device_id = ${id}`;
   expect(row?.body).toBe(
@@ -107,7 +111,7 @@ test("tells what the fix did not say as null, and a lying clock as it was sent",
   const liar = Date.UTC(2099, 0, 1);
   tracker.send(1, [gpsFix(liar, 41.9, 12.4, { heading: null, accuracyM: null }), gpsFix(null, 41.9, 12.4)]);
   await tracker.until("ok 1");
-  const data = (await told(uid)).map(({ envelope }) => envelope.data);
+  const data = (await outboundRows(uid)).map(({ envelope }) => envelope.data);
   const nothing = { altitude_m: null, speed_kmh: null, satellites: null, carrier: null, ts: start.toISOString() };
   expect(data).toMatchObject([
     { ...nothing, device_ts: "2099-01-01T00:00:00.000Z", heading: null, accuracy_m: null },
@@ -122,7 +126,7 @@ test("tells of readings with a vital sign: all metrics in range, with their unit
   tracker.send(3, [vitals({ bat: 50, steps: 1 }), gpsFix(null, 0, 0, { satellites: 7 })]);
   tracker.send(4, [vitals({ hr: 900, bat: 40 })]);
   await tracker.until("ok 4");
-  const rows = (await told(uid)).filter(({ type }) => type === "health.snapshot");
+  const rows = (await outboundRows(uid)).filter(({ type }) => type === "health.snapshot");
   const stored = await world.db.many<{ id: string }>`select id from telemetry where device_id = ${id} and data ? 'x'`;
   expect(rows).toHaveLength(2);
   const [first, second] = rows.map(({ envelope }) => envelope);
@@ -153,7 +157,7 @@ test("tells of alarms that have a type for partners, with battery and place", as
   const at = clock.nowMs() - 1000;
   tracker.send(1, [gpsFix(at, 41.9, 12.4), vitals({ bat: 12 }), alarm("sos", at), alarm("fall"), alarm("not_worn")]);
   await tracker.until("ok 1");
-  const rows = (await told(uid)).filter(({ type }) => type === "alarm.sos" || type === "alarm.fall");
+  const rows = (await outboundRows(uid)).filter(({ type }) => type === "alarm.sos" || type === "alarm.fall");
   const events = await world.db.many<{ id: string; event_type: number }>`
     select id, event_type from events where device_id = ${id}`;
   const eventId = (number: number) => events.find(({ event_type }) => event_type === number)?.id;
@@ -191,7 +195,7 @@ test("tells of a low battery without a place", async () => {
   const { uid, tracker } = await device();
   tracker.send(1, [vitals({ bat: 12 }), alarm("low_battery")]);
   await tracker.until("ok 1");
-  const [row] = (await told(uid)).filter(({ type }) => type === "alarm.low_battery");
+  const [row] = (await outboundRows(uid)).filter(({ type }) => type === "alarm.low_battery");
   expect(row?.envelope.data).toMatchObject({
     event_type: "low_battery",
     severity: "warning",
@@ -207,7 +211,7 @@ test("tells nothing of implausible fixes, nor of an outlier that its own batch s
   tracker.send(1, [gpsFix(at, 0, 0), gpsFix(at, 95, 12), gpsFix(at, 41, 12, { accuracyM: 10_001 })]);
   tracker.send(2, [gpsFix(at, 41.9, 12.4), gpsFix(at + 60_000, 45.9, 12.4), gpsFix(at + 120_000, 41.91, 12.4)]);
   await tracker.until("ok 2");
-  const latitudes = (await told(uid)).map(({ envelope }) => (envelope.data as { lat: number }).lat);
+  const latitudes = (await outboundRows(uid)).map(({ envelope }) => (envelope.data as { lat: number }).lat);
   expect(latitudes).toEqual([41.9, 41.91]);
 });
 
@@ -256,19 +260,19 @@ test("writes a row for each integration that may have it, and none for others", 
 
 test("wakes who pushes for integrations with a webhook, and marks their rows", async () => {
   const pushing = await addIntegration(world, { webhookUrl: "https://partner.example/hook" });
-  const heard: string[] = [];
+  const notified: string[] = [];
   const listener = await world.db.connect();
   await listener.query(`listen ${outboundChannel}`);
-  listener.on("notification", ({ payload }) => heard.push(payload ?? ""));
+  listener.on("notification", ({ payload }) => notified.push(payload ?? ""));
   const { uid, tracker } = await device();
-  heard.length = 0;
+  notified.length = 0;
   tracker.send(1, [gpsFix(null, 41.9, 12.4), gpsFix(null, 41.9, 12.4)]);
   await tracker.until("ok 1");
-  await vi.waitUntil(() => heard.length > 0);
+  await vi.waitUntil(() => notified.length > 0);
   await listener.end();
-  expect(new Set(heard)).toEqual(new Set([pushing]));
-  expect((await told(uid, pushing)).map(({ push_epoch }) => push_epoch)).toEqual([1, 1]);
-  expect((await told(uid)).map(({ push_epoch }) => push_epoch)).toEqual([null, null]);
+  expect(new Set(notified)).toEqual(new Set([pushing]));
+  expect((await outboundRows(uid, pushing)).map(({ push_epoch }) => push_epoch)).toEqual([1, 1]);
+  expect((await outboundRows(uid)).map(({ push_epoch }) => push_epoch)).toEqual([null, null]);
 });
 
 test("tells of a position that was found by networks, when it is valid", async () => {
@@ -291,10 +295,10 @@ test("tells of a position that was found by networks, when it is valid", async (
   };
   await world.db.transaction(async (tx) => {
     await insertLocated(tx, position);
-    await tellLocated(clock)(tx, position);
-    await tellLocated(clock)(tx, { ...position, id: newUuid(), invalidReason: "low_accuracy" });
+    await publishLocated(clock)(tx, position);
+    await publishLocated(clock)(tx, { ...position, id: newUuid(), invalidReason: "low_accuracy" });
   });
-  const rows = await told(uid);
+  const rows = await outboundRows(uid);
   expect(rows).toHaveLength(1);
   expect(rows[0]?.envelope).toMatchObject({ type: "location.update", occurred_at: start.toISOString() });
   expect(JSON.stringify(rows[0]?.envelope.data)).toBe(
@@ -321,7 +325,7 @@ test("goes on above the last id when the clock was ahead, wherever no partition 
   clock.set(start);
   tracker.send(3, [alarm("low_battery")]);
   await tracker.until("ok 3");
-  const rows = (await told(uid)).map(({ id, type }) => [id, type] as const);
+  const rows = (await outboundRows(uid)).map(({ id, type }) => [id, type] as const);
   expect(rows.map(([, type]) => type)).toEqual(["alarm.sos", "alarm.fall", "alarm.low_battery"]);
   expect(String(rows[2]?.[0]) > uuidV7Floor(start.getTime() + 120 * 86_400_000)).toBe(true);
   const inDefault = () => world.db.many`select id from outbound_events_default where device_uid = ${uid}`;
@@ -329,7 +333,7 @@ test("goes on above the last id when the clock was ahead, wherever no partition 
   // When their time comes they move to its partition, and leave by the retention.
   await maintainPartitions(world.db, outboundTable, start.getTime() + 120 * 86_400_000);
   expect(await inDefault()).toEqual([]);
-  expect((await told(uid)).map(({ type }) => type)).toEqual(["alarm.low_battery"]);
+  expect((await outboundRows(uid)).map(({ type }) => type)).toEqual(["alarm.low_battery"]);
 });
 
 test("prunes rows outside every partition after the retention", async () => {

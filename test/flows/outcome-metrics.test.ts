@@ -100,10 +100,12 @@ it("counts conversions of sound by outcome", async () => {
   const metrics = new Metrics();
   const voice = new VoiceService({ kind: "espeak" }, { metrics });
   const form = { bitRate: 12_200, maxDurationMs: 30_000 };
-  await voice.toDeviceAudio(fixture("voice.amr"), form);
-  await voice.toDeviceAudio(Buffer.from("no sound"), form);
+  await voice.toDeviceAudio("organization", fixture("voice.amr"), form);
+  await voice.toDeviceAudio("organization", Buffer.from("no sound"), form);
   await voice.close();
-  await expect(voice.toWav(fixture("voice.amr"))).rejects.toMatchObject({ code: "service_unavailable" });
+  await expect(voice.toWav("organization", fixture("voice.amr"))).rejects.toMatchObject({
+    code: "service_unavailable",
+  });
   const countOf = (labels: string): number => valueIn(metrics, `vigil_audio_jobs_total{${labels}}`);
   expect(countOf('kind="upload",outcome="converted"')).toBe(1);
   expect(countOf('kind="upload",outcome="not_audio"')).toBe(1);

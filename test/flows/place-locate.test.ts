@@ -6,7 +6,7 @@ import { placeRetries } from "../../src/places/place-lane.ts";
 import {
   answered,
   counted,
-  isLeftAlone,
+  isPaused,
   openPlaceWorld,
   organizationId,
   type PlaceWorld,
@@ -126,7 +126,7 @@ test("404 ends the job without a row, and is remembered for a day", async () => 
   }
   expect(await world.locations()).toEqual([]);
   await until(() => expect(counted(metrics, 'kind="locate",outcome="unresolved"')).toBe(3));
-  expect(isLeftAlone(metrics, "locate")).toBe(false);
+  expect(isPaused(metrics, "locate")).toBe(false);
 });
 
 test("the same networks are asked once a month, by all devices together", async () => {

@@ -6,7 +6,7 @@ import { maxPerOrganization, placeRetries } from "../../src/places/place-lane.ts
 import {
   answered,
   counted,
-  isLeftAlone,
+  isPaused,
   openPlaceWorld,
   type PlaceWorld,
   replyWith,
@@ -30,7 +30,7 @@ test("a service that is dead is left alone, and after its return everything is l
   const logLines: string[] = [];
   const { metrics } = await world.openWorker({ geolocateUrl: first.url, clock, logLines });
   const queued = await world.queue(...Array.from({ length: 40 }, () => report()));
-  await until(() => expect(isLeftAlone(metrics, "locate")).toBe(true));
+  await until(() => expect(isPaused(metrics, "locate")).toBe(true));
   // Every question has been answered and its job put off: a late failure would begin the pause anew.
   const retryAt = clock.nowMs() + placeRetries.waitsMs[0]!;
   await until(async () =>
@@ -51,7 +51,7 @@ test("a service that is dead is left alone, and after its return everything is l
   await until(() => expect(logLines.join("")).toContain('"error":"ECONNREFUSED","pauseMs":45000'));
   const second = await world.openService(replyWith(200, answered), Number(new URL(first.url).port));
   clock.advanceMs(45_000);
-  await until(() => expect(isLeftAlone(metrics, "locate")).toBe(false));
+  await until(() => expect(isPaused(metrics, "locate")).toBe(false));
   clock.advanceMs(60_000);
   await world.untilDone();
   expect((await world.locations()).map(({ id }) => id)).toEqual(queued.map(({ id }) => id).toSorted());
@@ -64,7 +64,7 @@ test("a service that asks for a pause gets it at once", async () => {
   const clock = makeManualClock(start);
   const { metrics } = await world.openWorker({ geolocateUrl: service.url, clock });
   await world.queue(report());
-  await until(() => expect(isLeftAlone(metrics, "locate")).toBe(true));
+  await until(() => expect(isPaused(metrics, "locate")).toBe(true));
   service.behave(replyWith(200, answered));
   clock.advanceMs(89_000);
   await new Promise((resolve) => setTimeout(resolve, 100));
@@ -91,7 +91,7 @@ test("a look-up that fails for a day is dropped and counted", async () => {
   }
   expect(clock.nowMs() - start.getTime()).toBeGreaterThanOrEqual(placeRetries.minAgeMs);
   await until(() => expect(counted(metrics, 'kind="locate",outcome="dropped"')).toBe(1));
-  expect(logLines.join("")).toContain("look-up given up");
+  expect(logLines.join("")).toContain("lookup given up");
 });
 
 test("jobs that nobody could serve for a day leave the table", async () => {
@@ -109,9 +109,9 @@ test("jobs that nobody could serve for a day leave the table", async () => {
 
 /** A service that never answers, and how many questions it has. */
 async function openSlowService() {
-  const held = { now: 0, most: 0 };
+  const held = { now: 0, max: 0 };
   const service = await world.openService((_question, response) => {
-    held.most = Math.max(held.most, ++held.now);
+    held.max = Math.max(held.max, ++held.now);
     response.on("close", () => held.now--);
   });
   return { url: service.url, held };
@@ -126,7 +126,7 @@ test("a slow service delays nothing else", async () => {
   await until(() => expect(slow.held.now).toBe(maxPerOrganization));
   await world.queue(await world.storeFix(newUuid(), start, rome));
   await until(async () => expect((await world.locations())[0]?.address).toBe("Via Roma 1"));
-  expect(slow.held).toEqual({ now: maxPerOrganization, most: maxPerOrganization });
+  expect(slow.held).toEqual({ now: maxPerOrganization, max: maxPerOrganization });
 });
 
 test("a slow service holds a bounded number of questions until it is left alone", async () => {
@@ -134,8 +134,8 @@ test("a slow service holds a bounded number of questions until it is left alone"
   const limits = { connectMs: 2000, totalMs: 300, bytes: 1000 };
   const { metrics } = await world.openWorker({ geolocateUrl: slow.url, clock: makeClock(), limits });
   await world.queue(...Array.from({ length: 2000 }, () => report()));
-  await until(() => expect(isLeftAlone(metrics, "locate")).toBe(true));
-  expect(slow.held.most).toBeLessThanOrEqual(maxPerOrganization);
+  await until(() => expect(isPaused(metrics, "locate")).toBe(true));
+  expect(slow.held.max).toBeLessThanOrEqual(maxPerOrganization);
   await until(() => expect(slow.held.now).toBe(0));
   // All but the few that were tried were never taken out of the table.
   expect((await world.jobs()).filter(({ attempts }) => attempts > 0).length).toBeLessThanOrEqual(
@@ -178,7 +178,7 @@ test("a position that cannot be stored is the fault of no service, and is tried 
   // No partition takes them.
   await world.queue(...Array.from({ length: 10 }, () => report({ ts: new Date("2031-01-01T00:00:00Z") })));
   await until(() => expect(counted(metrics, 'kind="locate",outcome="retried"')).toBe(10));
-  expect(isLeftAlone(metrics, "locate")).toBe(false);
+  expect(isPaused(metrics, "locate")).toBe(false);
   await world.queue(report());
   await until(async () => expect(await world.locations()).toHaveLength(1));
   expect(logLines.join("")).toContain('"error":"23514"');
@@ -199,6 +199,6 @@ test("logs neither coordinates, addresses, networks nor the key of the operator"
     world.storeFix(newUuid(), start, { lat: rome.lat + n, lng: rome.lng + 1 }),
   );
   await world.queue(...(await Promise.all(elsewhere)), ...Array.from({ length: 8 }, () => report()));
-  await until(() => expect(logLines.join("").match(/left alone for a while/g)).toHaveLength(2));
+  await until(() => expect(logLines.join("").match(/requests to it are paused/g)).toHaveLength(2));
   expect(logLines.join("")).not.toMatch(/4\d\.902|12\.49|13\.49|Navona|00:11|k3y|127\.0\.0\.1|lat|2031/);
 });

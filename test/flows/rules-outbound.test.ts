@@ -49,11 +49,11 @@ test("partners are told of presence, fences, stays, breaches and the battery, ea
   const rows = await world.db.many<{ type: string; body: string }>`
     select type, body from outbound_events where device_uid = ${uid}
       and type not in ('location.update', 'health.snapshot') order by id`;
-  const told = rows.map(({ body }) => JSON.parse(body));
+  const envelopes = rows.map(({ body }) => JSON.parse(body));
   const geofence = { id: fenceId, name: "Home", fence_type: "circle", scope: "device" };
   const threshold = { id: thresholdId, scope: "Device", low: null, high: 120 };
-  const breach = told.find(({ type }) => type === "alarm.threshold");
-  expect(told.map(({ type, data }) => ({ type, data }))).toMatchObject([
+  const breach = envelopes.find(({ type }) => type === "alarm.threshold");
+  expect(envelopes.map(({ type, data }) => ({ type, data }))).toMatchObject([
     {
       type: "device.online",
       data: { is_online: true, reason: "connected", last_seen_at: started, previous_change_at: null },
@@ -76,5 +76,5 @@ test("partners are told of presence, fences, stays, breaches and the battery, ea
     { type: "device.offline", data: { is_online: false, reason: "silence", previous_change_at: started } },
   ]);
   const events = await world.db.many`select id from events where device_id = ${id}`;
-  expect(events.map((event) => event.id).toSorted()).toEqual(told.map(({ data }) => data.event_id).toSorted());
+  expect(events.map((event) => event.id).toSorted()).toEqual(envelopes.map(({ data }) => data.event_id).toSorted());
 });

@@ -70,7 +70,7 @@ for (const { name, codec, protocol, device, traits } of cases) {
     };
     const answerKeys = (replies: readonly Buffer[]): string[] =>
       replies.flatMap((reply) =>
-        device.read(member, reply).told.flatMap((told) => (told.kind === "answer" ? [told.answer] : [])),
+        device.read(member, reply).messages.flatMap((message) => (message.kind === "answer" ? [message.answer] : [])),
       );
 
     /** One frame without problems, answered with what the device waits for. */
@@ -161,8 +161,8 @@ for (const { name, codec, protocol, device, traits } of cases) {
         [3, 3],
       ]);
       expect(parts[0]).toMatchObject({ deviceTimeMs: day, samplingRateHz: 250, lead: 1, scaleUv: 2.5, gain: 10 });
-      const heard = parts.flatMap((part) => part.samples.map((sample) => sample * part.scaleUv));
-      for (const [index, sample] of samples.entries()) expect(Math.abs(heard[index]! - sample)).toBeLessThan(1.3);
+      const received = parts.flatMap((part) => part.samples.map((sample) => sample * part.scaleUv));
+      for (const [index, sample] of samples.entries()) expect(Math.abs(received[index]! - sample)).toBeLessThan(1.3);
     });
 
     it("answering commands, voice and texts", () => {
@@ -189,9 +189,12 @@ for (const { name, codec, protocol, device, traits } of cases) {
         const frames = codec.encode({ kind: "command", type, params, serial: "123456" }, session);
         expect(frames.length).toBeGreaterThan(0);
         for (const frame of frames) {
-          const { told, rest } = device.read(member, frame);
-          expect({ rest: rest.length, kinds: told.map(({ kind }) => kind) }).toEqual({ rest: 0, kinds: ["command"] });
-          for (const one of told) {
+          const { messages, rest } = device.read(member, frame);
+          expect({ rest: rest.length, kinds: messages.map(({ kind }) => kind) }).toEqual({
+            rest: 0,
+            kinds: ["command"],
+          });
+          for (const one of messages) {
             if (one.kind !== "command") continue;
             const answers = one.acks.flatMap((ack) => decode({ bytes: ack, answer: null }));
             const serial = protocol === "iw" ? "123456" : null;
@@ -208,20 +211,20 @@ for (const { name, codec, protocol, device, traits } of cases) {
         bytes: makeAmr(2, 0.5),
       } as const;
       const [frame] = codec.encode(voice, session);
-      const { told } = device.read(member, frame!);
-      expect(told).toMatchObject([
+      const { messages } = device.read(member, frame!);
+      expect(messages).toMatchObject([
         { kind: "command", effect: { kind: "voice_part", total: 1, sequence: 1, bytes: makeAmr(2, 0.5) } },
       ]);
-      const [heard] = told;
-      if (heard?.kind !== "command") throw new Error("voice was not heard");
+      const [received] = messages;
+      if (received?.kind !== "command") throw new Error("voice was not heard");
       const answerOf = (bytes: Buffer) => decode({ bytes, answer: null });
-      expect(answerOf(heard.acks[0]!).at(-1)).toMatchObject({ kind: "message_answer", isAccepted: true });
-      expect(answerOf(heard.refusals[0]!).at(-1)).toMatchObject({ kind: "message_answer", isAccepted: false });
+      expect(answerOf(received.acks[0]!).at(-1)).toMatchObject({ kind: "message_answer", isAccepted: true });
+      expect(answerOf(received.refusals[0]!).at(-1)).toMatchObject({ kind: "message_answer", isAccepted: false });
       const [text] = codec.encode(
         { kind: "text", text: "Come va, 你好?", senderName: "Anna", serial: "123456" },
         session,
       );
-      expect(device.read(member, text!).told).toMatchObject([{ effect: { kind: "text", text: "Come va, 你好?" } }]);
+      expect(device.read(member, text!).messages).toMatchObject([{ effect: { kind: "text", text: "Come va, 你好?" } }]);
     });
   });
 }

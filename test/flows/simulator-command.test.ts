@@ -93,6 +93,8 @@ describe("vigil simulate", () => {
     [["--devices", "0"], /--devices/],
     [["--devices", "1.5"], /whole number/],
     [["--devices", "1", "--protocol", "wach"], /did you mean watch/],
+    [["--devices", "1", "--transport", "udp", "--protocol", "iw"], /iw is not spoken over udp/],
+    [["--devices", "1", "--transport", "smoke"], /--transport/],
     [["--devices", "1", "--interval", "0"], /--interval/],
     [["--devices", "1", "--speed", "x"], /--speed/],
     [[], /--devices is missing/],

@@ -102,8 +102,8 @@ describe.each(["iw-h10", "iw-pt880", "watch-generic"])("a simulated %s", (model)
     const amr = makeAmr(4, 3);
     device.say(amr);
     await vi.waitFor(async () => expect(await world.inbound(uid)).toHaveLength(1), { timeout: 10_000 });
-    const [heard] = await world.inbound(uid);
-    expect((await readAudio(world.api, token, heard.audio.url)).bytes.equals(amr)).toBe(true);
+    const [received] = await world.inbound(uid);
+    expect((await readAudio(world.api, token, received.audio.url)).bytes.equals(amr)).toBe(true);
   });
 });
 

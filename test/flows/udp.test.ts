@@ -7,6 +7,7 @@ import { openUdpDevice, type UdpDevice } from "../support/udp-device.ts";
 
 const nextImei = imeis();
 const both = [testProtocol("iw", ["tcp", "udp"])];
+const soon = { timeout: 10_000, interval: 10 };
 let world: GatewayWorld;
 let gateway: TestGateway;
 let opened: UdpDevice[] = [];
@@ -40,8 +41,8 @@ const rates = async (id: string): Promise<number[]> =>
 const session = (id: string) =>
   world.db.one<{ epoch: number; disconnected_at: Date | null; remote_addr: string }>`
     select epoch, disconnected_at, remote_addr from device_sessions where device_id = ${id}`;
-const dropped = (reason: string, of = gateway): number =>
-  of.metric(`vigil_gateway_datagrams_dropped_total{reason="${reason}"}`);
+const dropped = (reason: string, host = gateway): number =>
+  host.metric(`vigil_gateway_datagrams_dropped_total{reason="${reason}"}`);
 
 test("stores a datagram before it is answered, and answers its sender", async () => {
   const { uid, id } = await registered();
@@ -49,7 +50,7 @@ test("stores a datagram before it is answered, and answers its sender", async ()
   const lock = await world.db.connect();
   await lock.query("begin; lock table telemetry in access exclusive mode");
   device.send(uid, 1, [vitals({ hr: 70 })]);
-  await vi.waitUntil(() => gateway.metric("vigil_ingest_queue_packets") > 0);
+  await vi.waitUntil(() => gateway.metric("vigil_ingest_queue_packets") > 0, soon);
   await new Promise((resolve) => setTimeout(resolve, 100));
   expect(device.lines).not.toContain("ok 1");
   await lock.query("commit");
@@ -110,7 +111,7 @@ test("takes a frame without an id as that of the device that spoke last", async 
   const device = await phone();
   const before = dropped("no_login");
   device.write('{"n":1}\n');
-  await vi.waitUntil(() => dropped("no_login") === before + 1);
+  await vi.waitUntil(() => dropped("no_login") === before + 1, soon);
   device.send(uid, 2);
   await device.until("ok 2");
   device.write(`${JSON.stringify({ n: 3, messages: [vitals({ hr: 90 })] })}\n`);
@@ -123,11 +124,9 @@ test("counts an unknown id and tells it nothing", async () => {
   const device = await phone();
   device.send(uid, 1);
   device.send(uid, 2);
-  await vi.waitUntil(async () => (await listUnknownDevices(world.db, 100)).some(({ imei }) => imei === uid), {
-    timeout: 10_000,
-  });
+  await vi.waitUntil(async () => (await listUnknownDevices(world.db, 100)).some(({ imei }) => imei === uid), soon);
   expect(device.answers).toEqual([]);
-  await vi.waitUntil(() => gateway.metric("vigil_gateway_udp_peers") === gateway.metric("vigil_gateway_devices"));
+  await vi.waitUntil(() => gateway.metric("vigil_gateway_udp_peers") === gateway.metric("vigil_gateway_devices"), soon);
 });
 
 test("drops what is too large and what no protocol begins with", async () => {
@@ -135,7 +134,7 @@ test("drops what is too large and what no protocol begins with", async () => {
   const [large, strange] = [dropped("too_large"), dropped("unrecognized")];
   device.write(`{"id":"${"1".repeat(9000)}"}\n`);
   device.write("GET / HTTP/1.1\r\n\r\n");
-  await vi.waitUntil(() => dropped("too_large") === large + 1 && dropped("unrecognized") === strange + 1);
+  await vi.waitUntil(() => dropped("too_large") === large + 1 && dropped("unrecognized") === strange + 1, soon);
   expect(device.answers).toEqual([]);
 });
 
@@ -145,7 +144,7 @@ test("ends the session when the address is no longer fresh, and opens it again w
   const device = await phone(brief.address.port);
   device.send(uid, 1);
   await device.until("ok 1");
-  await vi.waitUntil(async () => (await session(id)).disconnected_at !== null, { timeout: 10_000 });
+  await vi.waitUntil(async () => (await session(id)).disconnected_at !== null, soon);
   device.send(uid, 2);
   await device.until("ok 2");
   expect((await session(id)).epoch).toBe(2);
@@ -161,7 +160,7 @@ test("bounds what waits while the database is away, and goes on after it", async
   const lock = await world.db.connect();
   await lock.query("begin; lock table telemetry in access exclusive mode");
   for (let n = 1; n <= 20; n++) device.send(uid, n, [vitals({ hr: 100 + n })]);
-  await vi.waitUntil(() => dropped("waiting_limit", small) === 15, { timeout: 10_000 });
+  await vi.waitUntil(() => dropped("waiting_limit", small) === 15, soon);
   await lock.query("commit");
   await lock.end();
   await device.until("ok 5");
@@ -181,14 +180,14 @@ test("bounds the peers of an address and those that are looked up at once", asyn
   device.send(one.uid, 1);
   await device.until("ok 1");
   device.send(other.uid, 2);
-  await vi.waitUntil(() => dropped("peer_limit", strict) === 1);
+  await vi.waitUntil(() => dropped("peer_limit", strict) === 1, soon);
   device.send(one.uid, 3);
   await device.until("ok 3");
   await strict.close();
   const closed = await world.open({ protocols: both, limits: { unsettledPeers: 0 } });
   const turnedAway = await phone(closed.address.port);
   turnedAway.send(one.uid, 4);
-  await vi.waitUntil(() => dropped("peer_limit", closed) === 1);
+  await vi.waitUntil(() => dropped("peer_limit", closed) === 1, soon);
   await closed.close();
 });
 

@@ -5,6 +5,7 @@ import { readAmrFrames } from "../../src/lib/amr-frames.ts";
 import { fixture, floatWavFile, loudness, wavFile } from "../support/voice-samples.ts";
 import { wavSamples } from "../support/voice-upload.ts";
 
+const tenant = "organization";
 const form = { bitRate: 12_200, maxDurationMs: 30_000 };
 
 describe("the voice service", () => {
@@ -21,11 +22,11 @@ describe("the voice service", () => {
   it.each(Object.entries(sentences))(
     "speaks 500 characters of %s within 30 seconds, to be heard",
     async (language, text) => {
-      const spoken = await service.speak(text.repeat(10).slice(0, 500), { language, voice: "default" }, form);
+      const spoken = await service.speak(tenant, text.repeat(10).slice(0, 500), { language, voice: "default" }, form);
       if (spoken.kind !== "spoken") throw new Error(spoken.kind);
       expect(spoken.durationMs).toBeGreaterThan(10_000);
       expect(spoken.durationMs).toBeLessThanOrEqual(30_000);
-      const samples = wavSamples((await service.toWav(spoken.amr)) as Buffer);
+      const samples = wavSamples((await service.toWav(tenant, spoken.amr)) as Buffer);
       expect(Math.abs(samples.length / 8 - spoken.durationMs)).toBeLessThan(100);
       expect(loudness(samples)).toBeGreaterThan(0.03);
       const frames = Array.from({ length: Math.floor(samples.length / 800) }, (_, at) =>
@@ -38,16 +39,16 @@ describe("the voice service", () => {
   it("reads marks in a text as nothing, and says no more than fits", async () => {
     const english = { language: "en", voice: "default" };
     const timeOf = async (text: string): Promise<number> => {
-      const spoken = await service.speak(text, english, form);
+      const spoken = await service.speak(tenant, text, english, form);
       return spoken.kind === "spoken" ? spoken.durationMs : Number.NaN;
     };
     expect(await timeOf('Hello <break time="9s"/> there')).toBeLessThan((await timeOf("Hello there")) + 6000);
     const hasty = { ...form, maxDurationMs: 1000 };
-    expect(await service.speak("98765 43210", english, hasty)).toEqual({ kind: "unspeakable" });
+    expect(await service.speak(tenant, "98765 43210", english, hasty)).toEqual({ kind: "unspeakable" });
     for (const text of [" ", "...", "?!", "—"]) {
-      expect(await service.speak(text, english, form)).toEqual({ kind: "unspeakable" });
+      expect(await service.speak(tenant, text, english, form)).toEqual({ kind: "unspeakable" });
     }
-    await expect(service.speak("x", { language: "xx-none", voice: "default" }, form)).rejects.toThrow("voice");
+    await expect(service.speak(tenant, "x", { language: "xx-none", voice: "default" }, form)).rejects.toThrow("voice");
   });
 
   it("takes nothing, silence and too much of a program as a text that cannot be spoken", async () => {
@@ -57,7 +58,7 @@ describe("the voice service", () => {
     const program = "process.stdout.write(Buffer.from(require('node:fs').readFileSync(0, 'utf8'), 'base64'))";
     const other = new VoiceService({ kind: "command", argv: [process.execPath, "-e", program] });
     const speakAs = async (file: Buffer, maxDurationMs = 30_000): Promise<string> => {
-      const spoken = other.speak(file.toString("base64"), english, { ...form, maxDurationMs });
+      const spoken = other.speak(tenant, file.toString("base64"), english, { ...form, maxDurationMs });
       return spoken.then(
         ({ kind }) => kind,
         (error: Error) => error.message,
@@ -73,15 +74,15 @@ describe("the voice service", () => {
 
   it("keeps an AMR file as it is, but for a model that takes a lower rate", async () => {
     const file = fixture("voice.amr");
-    const kept = await service.toDeviceAudio(file, form);
+    const kept = await service.toDeviceAudio(tenant, file, form);
     expect(kept.kind === "converted" && kept.amr.equals(file)).toBe(true);
-    const lower = await service.toDeviceAudio(file, { ...form, bitRate: 5000 });
+    const lower = await service.toDeviceAudio(tenant, file, { ...form, bitRate: 5000 });
     expect(lower.kind === "converted" && readAmrFrames(lower.amr)?.maxMode).toBe(0);
   });
 
   it("reads samples that lie at any place of a WAV file", async () => {
     for (const before of [0, 2]) {
-      const audio = await service.toDeviceAudio(floatWavFile(1, before), form);
+      const audio = await service.toDeviceAudio(tenant, floatWavFile(1, before), form);
       expect(audio).toMatchObject({ kind: "converted", durationMs: 1000 });
     }
   });
@@ -106,22 +107,22 @@ describe("the voice service", () => {
       for (let round = 0; round < 5; round++) {
         const damaged = Buffer.from(file.subarray(0, round % 2 ? file.length : random(file.length)));
         for (let hit = 0; hit < 20 && damaged.length > 0; hit++) damaged[random(damaged.length)] = random(256);
-        const { kind } = await service.toDeviceAudio(damaged, form);
+        const { kind } = await service.toDeviceAudio(tenant, damaged, form);
         expect(["converted", "not_audio", "too_long"]).toContain(kind);
       }
     }
-    expect((await service.toDeviceAudio(fixture("voice.mp3"), form)).kind).toBe("converted");
+    expect((await service.toDeviceAudio(tenant, fixture("voice.mp3"), form)).kind).toBe("converted");
   });
 
-  it("ends a thread that takes too long, and refuses more than may wait", async () => {
-    const impatient = new VoiceService({ kind: "espeak" }, { timeoutMs: 1, maxWaiting: 1 });
-    const jobs = [1, 2, 3].map(() => impatient.toDeviceAudio(fixture("voice.mp3"), form));
+  it("ends a process that takes too long, and refuses more than may wait", async () => {
+    const impatient = new VoiceService({ kind: "espeak" }, { timeoutMs: 1, maxWaitingPerTenant: 1 });
+    const jobs = [1, 2, 3].map(() => impatient.toDeviceAudio(tenant, fixture("voice.mp3"), form));
     const [first, second, third] = await Promise.allSettled(jobs);
     expect(first).toMatchObject({ status: "fulfilled", value: { kind: "not_audio" } });
     expect(second).toMatchObject({ status: "fulfilled", value: { kind: "not_audio" } });
-    expect(third).toMatchObject({ status: "rejected", reason: { code: "service_unavailable" } });
+    expect(third).toMatchObject({ status: "rejected", reason: { code: "too_busy" } });
     await impatient.close();
-    await expect(impatient.toWav(fixture("voice.amr"))).rejects.toMatchObject({ code: "service_unavailable" });
+    await expect(impatient.toWav(tenant, fixture("voice.amr"))).rejects.toMatchObject({ code: "service_unavailable" });
     const silent = new VoiceService({ kind: "off" });
     expect(silent.speaks).toBe(false);
     await silent.close();

@@ -23,12 +23,12 @@ afterEach(() => {
 });
 afterAll(() => receiver.close());
 
-const usual = { timeoutMs: 5000, allowCidrs: ["127.0.0.0/8"], extraCa: authority.ca, connections: 4 };
+const defaults = { timeoutMs: 5000, allowCidrs: ["127.0.0.0/8"], extraCa: authority.ca, connections: 4 };
 /** Reading the authorities takes a while, so those who can share a client. */
-const shared = { allowed: makeWebhookClient(usual), strict: makeWebhookClient({ ...usual, allowCidrs: [] }) };
+const shared = { allowed: makeWebhookClient(defaults), strict: makeWebhookClient({ ...defaults, allowCidrs: [] }) };
 
 function target(url: string, options?: Partial<WebhookClientOptions>): WebhookTarget {
-  const open = options ? makeWebhookClient({ ...usual, ...options }) : shared.allowed;
+  const open = options ? makeWebhookClient({ ...defaults, ...options }) : shared.allowed;
   opened.push(open(url));
   return opened.at(-1) as WebhookTarget;
 }
@@ -148,9 +148,9 @@ describe("an attempt", () => {
   });
 
   it("fails when nobody listens", async () => {
-    const gone = await openReceiver(authority);
-    await gone.close();
-    expect(await errorOf(gone.url)).toBe("connection refused (ECONNREFUSED)");
+    const closed = await openReceiver(authority);
+    await closed.close();
+    expect(await errorOf(closed.url)).toBe("connection refused (ECONNREFUSED)");
   });
 });
 
@@ -266,7 +266,7 @@ describe("where an attempt may go", () => {
     const resolve = async (): Promise<string[]> => {
       throw Object.assign(new Error("no such name"), { code: "ENOTFOUND" });
     };
-    expect(await errorOf("https://hooks.example.org/", { resolve })).toBe("the name does not resolve (ENOTFOUND)");
+    expect(await errorOf("https://hooks.example.org/", { resolve })).toBe("the host name does not resolve (ENOTFOUND)");
     expect(await errorOf("https://hooks.example.org/", { resolve: async () => [] })).toMatch(/does not resolve/);
   });
 

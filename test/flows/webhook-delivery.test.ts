@@ -85,7 +85,7 @@ describe("a delivery", () => {
     await hook.append("alarm.sos");
     await until(() => expect(receiver.calls).toHaveLength(5));
     const waits = receiver.calls.slice(1).map(({ atMs }, n) => atMs - (ends[n] as number));
-    for (const [n, least] of [80, 120, 40, 40].entries()) expect(waits[n]).toBeGreaterThanOrEqual(least - 1);
+    for (const [n, minMs] of [80, 120, 40, 40].entries()) expect(waits[n]).toBeGreaterThanOrEqual(minMs - 1);
   });
 
   it("waits as long as Retry-After asks, at most twice the wait", async () => {

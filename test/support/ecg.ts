@@ -22,8 +22,8 @@ export async function makeEcg({ db, clock }: TestApi, device: TestDevice, ecg: T
   const parts = Object.entries(leads).flatMap(([lead, samples]) =>
     samples.flatMap((part, index) => (part ? [{ lead: Number(lead), sequence: index + 1, samples: part }] : [])),
   );
-  const longest = Object.values(leads).map((all) => all.reduce((sum, part) => sum + (part ?? all[0] ?? []).length, 0));
-  const count = Math.max(0, ...longest);
+  const lengths = Object.values(leads).map((all) => all.reduce((sum, part) => sum + (part ?? all[0] ?? []).length, 0));
+  const count = Math.max(0, ...lengths);
   const names = Object.keys(leads).map((lead) => ({ 1: "I", 2: "II" })[Number(lead)] ?? `L${lead}`);
   const total = Math.max(1, ...Object.values(leads).map((all) => all.length));
   await db.run`

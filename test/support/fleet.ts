@@ -3,7 +3,12 @@ import type pg from "pg";
 import { allScopes } from "../../src/oauth/scopes.ts";
 
 /** IMEIs of devices that are registered in bulk, in an organization of their own. */
-export async function registerFleet(client: pg.Client, count: number, start = 860_000_000_000_000): Promise<string[]> {
+export async function registerFleet(
+  client: pg.Client,
+  count: number,
+  start = 860_000_000_000_000,
+  { protocol = "iw", modelSlug = "iw-h10" } = {},
+): Promise<string[]> {
   const organizationId = randomUUID();
   const slug = `fleet-${organizationId.slice(0, 8)}`;
   await client.query(
@@ -15,9 +20,9 @@ export async function registerFleet(client: pg.Client, count: number, start = 86
   await client.query(
     `insert into devices (id, organization_id, uid, name, device_model_slug, protocol_slug, timezone, tags, metadata, search,
        created_at, updated_at)
-     select gen_random_uuid(), $1, uid, 'Watch', 'iw-h10', 'iw', 'UTC', '{}', '{}', uid, now(), now()
+     select gen_random_uuid(), $1, uid, 'Watch', $3, $4, 'UTC', '{}', '{}', uid, now(), now()
      from unnest($2::text[]) as uid`,
-    [organizationId, uids],
+    [organizationId, uids, modelSlug, protocol],
   );
   return uids;
 }

@@ -33,6 +33,7 @@ export interface GatewayWorld {
 
 export interface GatewayWorldOptions {
   limits?: Partial<GatewayLimits>;
+  networks?: readonly string[];
   protocols?: readonly ProtocolDefinition[];
   udp?: boolean;
   dedicatedPorts?: GatewayOptions["dedicatedPorts"];
@@ -47,7 +48,7 @@ export interface GatewayWorldOptions {
 export interface TestGateway extends Gateway {
   metrics: Metrics;
   rules: RuleBook;
-  tracker(login?: string): Promise<Tracker>;
+  tracker(login?: string, from?: string): Promise<Tracker>;
   /** The value of a metric, by the beginning of its line. */
   metric(line: string): number;
 }
@@ -87,7 +88,8 @@ export async function openGatewayWorld(clock: Clock = makeClock()): Promise<Gate
       const rules = new RuleBook({ db: own, listener, log, metrics });
       const catalog = options.catalog ?? loadCatalog();
       const parts = { db: own, clock: options.clock ?? clock, log, metrics, rules };
-      const services = { commandAckTimeoutSeconds: 60, commandTtlSeconds: 86_400, ...options.services };
+      const defaults = { commandAckTimeoutSeconds: 60, commandTtlSeconds: 86_400, deviceMediaMbPerDay: 20, catalog };
+      const services = { ...defaults, ...options.services };
       const { steps, downlinks } = deviceServices(services);
       const ingest = makeIngest({
         ...parts,
@@ -111,6 +113,7 @@ export async function openGatewayWorld(clock: Clock = makeClock()): Promise<Gate
         dedicatedPorts: options.dedicatedPorts ?? [],
         downlinks,
         ingest,
+        networks: options.networks ?? [],
         limits: { sweepEveryMs: 20, drainMs: 2000, ...options.limits },
       });
       await listener.start();
@@ -132,7 +135,7 @@ export async function openGatewayWorld(clock: Clock = makeClock()): Promise<Gate
         close,
         metrics,
         rules,
-        tracker: (login) => openTracker(port, login),
+        tracker: (login, from) => openTracker(port, login, from),
         metric: (name) => metricOf(metrics, name),
       };
     },

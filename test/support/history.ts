@@ -4,7 +4,7 @@ import type { TestApi } from "./api.ts";
 import type { TestDevice } from "./fixtures.ts";
 import type { TestOrganization } from "./world.ts";
 
-const spans = { by: "time", spanDays: 28, spansBehind: 2, spansAhead: 1 } as const;
+const spans = { by: "time", spanDays: 28, pastSpans: 2, futureSpans: 1 } as const;
 
 /** Room for rows of the last 30 days. */
 export const makeHistoryPartitions = ({ db, clock }: TestApi): Promise<unknown> =>

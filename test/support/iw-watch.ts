@@ -4,7 +4,7 @@ import { vi } from "vitest";
 /** An IW watch on a real socket, driven frame by frame. */
 export interface IwWatch {
   /** Frames of the service, without what follows the code of an answer to the login. */
-  heard: string[];
+  received: string[];
   /** Writes the frame and waits for the next thing the service says. */
   send(frame: string): Promise<string>;
   /** Writes without waiting. */
@@ -14,24 +14,24 @@ export interface IwWatch {
 
 export async function openIwWatch(port: number, imei: string): Promise<IwWatch> {
   const socket = connect({ host: "127.0.0.1", port });
-  const heard: string[] = [];
+  const received: string[] = [];
   let rest = "";
   socket.on("error", () => undefined);
   socket.on("data", (chunk) => {
     const parts = (rest + chunk.toString("latin1")).split("#");
     rest = parts.pop() ?? "";
-    heard.push(...parts.map((part) => `${part}#`));
+    received.push(...parts.map((part) => `${part}#`));
   });
   const watch: IwWatch = {
-    heard,
+    received,
     write: (...frames) => {
       for (const frame of frames) socket.write(frame, "latin1");
     },
     send: async (frame) => {
-      const before = heard.length;
+      const before = received.length;
       watch.write(frame);
-      await vi.waitUntil(() => heard.length > before, { timeout: 10_000, interval: 5 });
-      return heard[before] as string;
+      await vi.waitUntil(() => received.length > before, { timeout: 10_000, interval: 5 });
+      return received[before] as string;
     },
     close: () => void socket.destroy(),
   };

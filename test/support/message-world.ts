@@ -17,7 +17,7 @@ export interface MessageWorld extends CommandWorld {
   untilStatus(uid: string, id: string, status: string): Promise<TestAnswer["body"]>;
   inbound(uid: string): Promise<TestAnswer["body"][]>;
   /** What partners were told of the device's messages. */
-  told(uid: string): Promise<{ type: string; occurred_at: string; data: Record<string, unknown> }[]>;
+  outboundOf(uid: string): Promise<{ type: string; occurred_at: string; data: Record<string, unknown> }[]>;
   speech(speak: VoiceTools["speak"]): { close(): Promise<void> };
 }
 
@@ -69,7 +69,7 @@ export async function openMessageWorld(clock: Clock = makeClock()): Promise<Mess
     },
     inbound: async (uid) =>
       (await api.call("GET", `${path(uid)}?direction=inbound&ordering=ts`, { token })).body.results,
-    told: async (uid) => {
+    outboundOf: async (uid) => {
       const rows = await api.db.many<{ body: string }>`
         select body from outbound_events where device_uid = ${uid} and type like 'message.%' order by id`;
       return rows.map(({ body }) => JSON.parse(body));

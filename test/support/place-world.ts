@@ -231,5 +231,5 @@ export function report(changes: Partial<NetworkReport> = {}): LocateJob {
 
 export const counted = (metrics: Metrics, labels: string): number =>
   Number(new RegExp(`^vigil_place_lookups_total\\{${labels}\\} (\\d+)$`, "m").exec(metrics.render())?.[1] ?? 0);
-export const isLeftAlone = (metrics: Metrics, kind: string): boolean =>
+export const isPaused = (metrics: Metrics, kind: string): boolean =>
   metrics.render().includes(`vigil_place_service_left_alone{kind="${kind}"} 1`);

@@ -98,14 +98,14 @@ export async function simulateDay(options: DayOptions): Promise<DayResult> {
       const events = await rules.ruleEvents(walker.id);
       const track = trackOf(walker, startMs, endMs);
       for (const [fenceId, name] of walker.fences) {
-        const told = events
+        const reported = events
           .filter(({ fence_id, event_type }) => fence_id === fenceId && event_type in kinds)
           .map(({ event_type, ts }) => ({ kind: kinds[event_type] as Kind, atMs: (ts as Date).getTime() }));
         compare(
           result,
           `${walker.member.name} ${name}`,
           passagesOf(track, placeOf(walker.member.person, name)),
-          told,
+          reported,
           options,
           [startMs, endMs],
           (atMs) => distanceM(placeOf(walker.member.person, name), truePositionAt(walker.member.person, atMs)),
@@ -161,13 +161,13 @@ function compare(
   result: DayResult,
   who: string,
   passages: readonly Passage[],
-  told: readonly { kind: Kind; atMs: number }[],
+  reported: readonly { kind: Kind; atMs: number }[],
   { reportSeconds }: DayOptions,
   [startMs, endMs]: readonly [number, number],
   trueDistanceAt: (timeMs: number) => number,
 ): void {
   const slackMs = 3 * reportSeconds * 1000 + minuteMs;
-  const left = [...told];
+  const left = [...reported];
   const take = (kind: Kind, fromMs: number, untilMs: number): boolean => {
     const at = left.findIndex((one) => one.kind === kind && one.atMs >= fromMs && one.atMs <= untilMs);
     if (at >= 0) left.splice(at, 1);

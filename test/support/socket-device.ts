@@ -14,19 +14,19 @@ export interface SocketDevice {
 
 export async function openSocketDevice(port: number): Promise<SocketDevice> {
   const socket = connect({ host: "127.0.0.1", port, noDelay: true });
-  let heard = Buffer.alloc(0);
+  let received = Buffer.alloc(0);
   const device: SocketDevice = {
     socket,
     isClosed: false,
     write: (bytes) => void socket.write(bytes),
     until: async (expected) => {
       const has = (): boolean =>
-        expected instanceof RegExp ? expected.test(heard.toString("latin1")) : heard.includes(expected);
+        expected instanceof RegExp ? expected.test(received.toString("latin1")) : received.includes(expected);
       await vi.waitUntil(has, { timeout: 10_000, interval: 5 }).catch(() => {
-        throw new Error(`no ${expected.toString("latin1")} in ${heard.toString("hex")}`);
+        throw new Error(`no ${expected.toString("latin1")} in ${received.toString("hex")}`);
       });
-      const since = heard;
-      heard = Buffer.alloc(0);
+      const since = received;
+      received = Buffer.alloc(0);
       return since;
     },
     untilClosed: async () => void (await vi.waitUntil(() => device.isClosed, { timeout: 10_000, interval: 5 })),
@@ -37,7 +37,7 @@ export async function openSocketDevice(port: number): Promise<SocketDevice> {
     device.isClosed = true;
   });
   socket.on("data", (chunk) => {
-    heard = Buffer.concat([heard, chunk]);
+    received = Buffer.concat([received, chunk]);
   });
   await new Promise<void>((resolve, reject) => {
     socket.once("connect", resolve);

@@ -45,11 +45,16 @@ function readFrame(raw: Buffer, { device }: Session): FrameContent {
     const said = JSON.parse(raw.toString()) as {
       id?: string;
       login?: string;
+      /** The SIM, told with the login. */
+      iccid?: string;
       n?: number;
       loud?: number;
       messages?: TrackerMessage[];
     };
-    if (said.login !== undefined) return { messages: [{ kind: "login", id: said.login }], replies: [] };
+    if (said.login !== undefined) {
+      const info: TrackerMessage[] = said.iccid === undefined ? [] : [{ kind: "info", iccid: said.iccid }];
+      return { messages: [...info, { kind: "login", id: said.login }], replies: [] };
+    }
     if (said.id !== undefined && !device) {
       return { messages: [{ kind: "login", id: said.id }], replies: [], isReadAgain: true };
     }

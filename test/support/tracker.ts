@@ -23,8 +23,9 @@ async function waitUntil(condition: () => boolean, timeoutMs: number, failure: (
   }
 }
 
-export async function openTracker(port: number, login?: string): Promise<Tracker> {
-  const socket = connect({ host: "127.0.0.1", port });
+/** `from`: the address it comes from, any of 127.0.0.0/8. */
+export async function openTracker(port: number, login?: string, from?: string): Promise<Tracker> {
+  const socket = connect({ host: "127.0.0.1", port, ...(from ? { localAddress: from } : {}) });
   const lines: string[] = [];
   let rest = "";
   const tracker: Tracker = {

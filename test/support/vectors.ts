@@ -15,6 +15,8 @@ export interface Vector {
   model?: string;
   confidence?: string;
   uniqueId?: string;
+  /** Of protocols whose frames are requests. */
+  http?: { method: string; url: string; headers?: Record<string, string>; body?: string };
   command?: { type: string; attributes?: Record<string, unknown> };
   expect: {
     kind: string;
@@ -41,4 +43,13 @@ export function readVectors(file: string): Vector[] {
 
 export function vectorBytes({ frame = "", encoding }: { frame?: string; encoding?: "text" | "hex" }): Buffer {
   return Buffer.from(frame, encoding === "hex" ? "hex" : "utf8");
+}
+
+/** The request of a row as a client writes it. */
+export function requestBytes({ http }: Vector): Buffer {
+  if (http === undefined) throw new Error("The row is no request.");
+  const body = Buffer.from(http.body ?? "");
+  const headers = Object.entries({ Host: "vigil", ...http.headers, "Content-Length": String(body.length) });
+  const head = [`${http.method} ${http.url} HTTP/1.1`, ...headers.map(([name, value]) => `${name}: ${value}`)];
+  return Buffer.concat([Buffer.from(`${head.join("\r\n")}\r\n\r\n`), body]);
 }

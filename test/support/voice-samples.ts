@@ -51,10 +51,10 @@ export const fixture = (name: string): Buffer => readFileSync(join(import.meta.d
 /** How alike two sounds are in their first second, from 0 to 1, at the best shift of up to 0.05 s. */
 export function likeness(a: Float32Array, b: Float32Array, rate: number): number {
   let best = 0;
-  const most = Math.round(rate * 0.05);
-  for (let shift = -most; shift <= most; shift++) {
+  const maxShift = Math.round(rate * 0.05);
+  for (let shift = -maxShift; shift <= maxShift; shift++) {
     let [ab, aa, bb] = [0, 0, 0];
-    for (let at = most; at < rate; at++) {
+    for (let at = maxShift; at < rate; at++) {
       const x = a[at] as number;
       const y = b[at + shift] as number;
       ab += x * y;

@@ -1,10 +1,11 @@
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import uPlot from "uplot";
+import type { MetricKey } from "../../src/codecs/metric-keys.ts";
 import "uplot/dist/uPlot.min.css";
 import { readerZone } from "../state/zone.ts";
 import { deviceTexts as texts } from "../texts/device.ts";
 import { showClock, showNumber } from "../texts/format.ts";
-import { metricTexts, metricUnits } from "../texts/metrics.ts";
+import { metricName, metricUnit } from "../texts/metrics.ts";
 import { chartHeight, chartOptions } from "./chart-options.ts";
 import { followTouch } from "./chart-touch.ts";
 import type { Bounds } from "./device-bounds.ts";
@@ -26,7 +27,7 @@ export interface DeviceChartProps {
 /** The course of one metric, or of a pair of them. The words beside it say the same to those who do not see it. */
 export function DeviceChart(props: DeviceChartProps) {
   const { chart, readings, bounds, view, cursorMs } = props;
-  const metrics: readonly (keyof typeof metricUnits)[] = chart.metrics;
+  const metrics: readonly MetricKey[] = chart.metrics;
   const holder = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);
   // Handlers outlive a drawing: they read what is current.
@@ -75,8 +76,8 @@ export function DeviceChart(props: DeviceChartProps) {
   }, [view.fromMs, view.toMs]);
   useEffect(() => plot.current?.redraw(false, false), [cursorMs]);
 
-  const name = metricTexts(chart.id);
-  const unit = metricUnits[metrics[0] as keyof typeof metricUnits];
+  const name = chart.id === "pressure" ? texts("pressure") : metricName(chart.id);
+  const unit = metricUnit(metrics[0] as MetricKey);
   const values = metrics.map((_, index) => valueAt(series, index, cursorMs));
   const words = metrics.flatMap((metric, index) => {
     const summary = summaryOf(series, index, view.fromMs, view.toMs);
@@ -84,7 +85,7 @@ export function DeviceChart(props: DeviceChartProps) {
     const { latest, low, high } = summary;
     const text = texts("summary", { latest: showNumber(latest), low: showNumber(low), high: showNumber(high) });
     return [
-      [metrics.length > 1 ? `${metricTexts(metric)}: ` : "", text, rangeText(bounds.get(metric))]
+      [metrics.length > 1 ? `${metricName(metric)}: ` : "", text, rangeText(bounds.get(metric))]
         .filter(Boolean)
         .join(metrics.length > 1 ? " " : " · "),
     ];

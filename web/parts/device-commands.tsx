@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import type { MetricKey } from "../../src/codecs/metric-keys.ts";
 import { get, remove } from "../api/client.ts";
 import type { Capability, Command, Page } from "../api/types.ts";
 import { useLoaded } from "../state/loaded.ts";
@@ -8,7 +9,7 @@ import { showValue, wordFor } from "../texts/command-words.ts";
 import { commandTexts as texts } from "../texts/commands.ts";
 import { common } from "../texts/common.ts";
 import { showNumber, showTime } from "../texts/format.ts";
-import { metricTexts, metricUnits } from "../texts/metrics.ts";
+import { metricName, metricUnit } from "../texts/metrics.ts";
 import { CommandForm } from "./command-form.tsx";
 import { Empty, Failure, Loading } from "./states.tsx";
 
@@ -31,10 +32,10 @@ const statusText = (status: Command["status"]): string => texts(status === "sent
 function resultOf({ result }: Command): string {
   if (!result) return "";
   if (result.reason === "no_reading") return texts("noReading");
-  const metrics = (result.metrics ?? {}) as Partial<Record<keyof typeof metricUnits, number>>;
+  const metrics = (result.metrics ?? {}) as Partial<Record<MetricKey, number>>;
   const shown = Object.entries(metrics).map(([name, value]) => {
-    const metric = name as keyof typeof metricUnits;
-    return `${metricTexts(metric)} ${showNumber(value)} ${metricUnits[metric]}`;
+    const metric = name as MetricKey;
+    return `${metricName(metric)} ${showNumber(value)} ${metricUnit(metric)}`;
   });
   return shown.length === 0 ? "" : texts("result", { result: shown.join(", ") });
 }

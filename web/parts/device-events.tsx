@@ -1,10 +1,11 @@
 import { useState } from "preact/hooks";
+import type { MetricKey } from "../../src/codecs/metric-keys.ts";
 import type { Event } from "../api/types.ts";
 import { readerZone } from "../state/zone.ts";
 import { alarmTexts, eventKind } from "../texts/alarms.ts";
 import { deviceTexts as texts } from "../texts/device.ts";
 import { showClock, showNumber, showTime } from "../texts/format.ts";
-import { metricTexts, metricUnits } from "../texts/metrics.ts";
+import { metricName, metricUnit } from "../texts/metrics.ts";
 
 interface DeviceEventsProps {
   events: readonly Event[];
@@ -19,8 +20,8 @@ const firstShown = 12;
 function detailOf({ fence_name, metric_key, value }: Event): string {
   if (fence_name !== null) return fence_name;
   if (metric_key === null || value === null) return "";
-  const metric = metric_key as keyof typeof metricUnits;
-  return `${metricTexts(metric)} ${showNumber(value)} ${metricUnits[metric]}`;
+  const metric = metric_key as MetricKey;
+  return `${metricName(metric)} ${showNumber(value)} ${metricUnit(metric)}`;
 }
 
 /** The events of the window, newest first; each leads to its moment on the map and in the charts. */

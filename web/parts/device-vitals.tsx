@@ -3,7 +3,7 @@ import type { Device } from "../api/types.ts";
 import { useNow } from "../state/now.ts";
 import { deviceTexts as texts } from "../texts/device.ts";
 import { showNumber } from "../texts/format.ts";
-import { metricTexts, metricUnits } from "../texts/metrics.ts";
+import { metricName, metricUnit } from "../texts/metrics.ts";
 import { type Bounds, beyond } from "./device-bounds.ts";
 import { Age } from "./device-status.tsx";
 import { Empty } from "./states.tsx";
@@ -42,9 +42,9 @@ export function DeviceVitals({ status, bounds }: DeviceVitalsProps) {
             const side = beyond(value, bounds.get(metric));
             return (
               <li key={metric} class={side ? "beyond" : ""}>
-                <span class="name">{metricTexts(metric)}</span>
+                <span class="name">{metricName(metric)}</span>
                 <span class="value">
-                  {showNumber(value)} <small>{metricUnits[metric]}</small>
+                  {showNumber(value)} <small>{metricUnit(metric)}</small>
                 </span>
                 {side && (
                   <strong class="mark bad">

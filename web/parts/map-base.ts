@@ -25,6 +25,8 @@ export function openMap(container: HTMLElement, place: MapPlace): MapView {
     dragRotate: false,
   });
   map.addControl(new NavigationControl({ showCompass: false }), "top-right");
+  // The page has a region of this name already; the drawing itself takes keys.
+  map.getCanvas().setAttribute("role", "application");
   return map;
 }
 

@@ -1,14 +1,14 @@
 import type { MetricKey } from "../../src/codecs/metric-keys.ts";
+import { metrics } from "../../src/resources/telemetry/metric-catalog.ts";
 import { defineTexts } from "./define.ts";
 
-/** What is measured, by the key of the API. */
-export const metricTexts = defineTexts<MetricKey | "pressure">({
+/** The names of what devices measure. */
+export const metricName = defineTexts<MetricKey>({
   en: {
     bat: "Battery",
     hr: "Heart rate",
-    sbp: "Systolic pressure",
-    dbp: "Diastolic pressure",
-    pressure: "Blood pressure",
+    sbp: "Systolic blood pressure",
+    dbp: "Diastolic blood pressure",
     spo2: "Blood oxygen",
     temp: "Temperature",
     glucose: "Glucose",
@@ -21,7 +21,6 @@ export const metricTexts = defineTexts<MetricKey | "pressure">({
     hr: "Frequenza cardiaca",
     sbp: "Pressione sistolica",
     dbp: "Pressione diastolica",
-    pressure: "Pressione arteriosa",
     spo2: "Ossigeno nel sangue",
     temp: "Temperatura",
     glucose: "Glicemia",
@@ -32,9 +31,8 @@ export const metricTexts = defineTexts<MetricKey | "pressure">({
   de: {
     bat: "Akku",
     hr: "Herzfrequenz",
-    sbp: "Systolischer Druck",
-    dbp: "Diastolischer Druck",
-    pressure: "Blutdruck",
+    sbp: "Systolischer Blutdruck",
+    dbp: "Diastolischer Blutdruck",
     spo2: "Blutsauerstoff",
     temp: "Temperatur",
     glucose: "Blutzucker",
@@ -47,8 +45,7 @@ export const metricTexts = defineTexts<MetricKey | "pressure">({
     hr: "Fréquence cardiaque",
     sbp: "Pression systolique",
     dbp: "Pression diastolique",
-    pressure: "Tension artérielle",
-    spo2: "Oxygène du sang",
+    spo2: "Oxygène sanguin",
     temp: "Température",
     glucose: "Glycémie",
     steps: "Pas",
@@ -60,7 +57,6 @@ export const metricTexts = defineTexts<MetricKey | "pressure">({
     hr: "Frecuencia cardíaca",
     sbp: "Presión sistólica",
     dbp: "Presión diastólica",
-    pressure: "Presión arterial",
     spo2: "Oxígeno en sangre",
     temp: "Temperatura",
     glucose: "Glucosa",
@@ -70,16 +66,14 @@ export const metricTexts = defineTexts<MetricKey | "pressure">({
   },
 });
 
-/** As people write them; the API has the codes of UCUM. */
-export const metricUnits: Readonly<Record<MetricKey, string>> = {
-  bat: "%",
-  hr: "bpm",
-  sbp: "mmHg",
-  dbp: "mmHg",
-  spo2: "%",
-  temp: "°C",
-  glucose: "mg/dL",
-  steps: "",
-  gsm_signal: "/ 31",
-  satellites: "",
-};
+const shownUnits: Readonly<Record<string, string>> = { Cel: "°C", steps: "", level: "", count: "" };
+
+/** Empty for what is counted. */
+export function metricUnit(key: MetricKey): string {
+  const { unit } = metrics[key];
+  return shownUnits[unit] ?? unit;
+}
+
+/** The unit with the name, for labels of forms and axes. */
+export const metricLabel = (key: MetricKey): string =>
+  metricUnit(key) === "" ? metricName(key) : `${metricName(key)} (${metricUnit(key)})`;

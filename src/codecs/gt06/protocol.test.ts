@@ -61,7 +61,7 @@ describe("bad frames", () => {
   });
 
   it("takes a frame as long as they get", () => {
-    const longest = long(0x9b, "41".repeat(2000));
-    expect(raws(longest, good)).toEqual([longest, good]);
+    const maxFrame = long(0x9b, "41".repeat(2000));
+    expect(raws(maxFrame, good)).toEqual([maxFrame, good]);
   });
 });

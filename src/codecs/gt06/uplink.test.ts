@@ -10,11 +10,11 @@ import {
   long,
   short,
 } from "../../../test/support/gt06-corpus.ts";
-import { told } from "../../../test/support/told.ts";
+import { messageLine } from "../../../test/support/message-line.ts";
 import { gt06 } from "./protocol.ts";
 
 const read = (frame: Buffer) => feed(gt06World, loggedIn(gt06World), [frame]);
-const said = (frame: Buffer): string[] => read(frame).frames.flatMap(({ messages }) => messages.map(told));
+const said = (frame: Buffer): string[] => read(frame).frames.flatMap(({ messages }) => messages.map(messageLine));
 const replies = (frame: Buffer): string[] =>
   read(frame).frames.flatMap((one) => one.replies.map((reply) => reply.toString("hex")));
 const frameNamed = (name: string): Buffer => gt06Corpus.find(([one]) => one === name)?.[1] as Buffer;
@@ -143,7 +143,7 @@ describe("logging in", () => {
     const timeAfter = (zone: string): string | undefined => {
       const login = short(0x01, `0${gt06Imei} 0001 ${zone}`);
       const { frames } = feed(gt06World, fresh(gt06World), [Buffer.concat([login, short(0x10, gpsHex)])]);
-      return frames[1]?.messages.map(told)[0]?.slice(4, 12);
+      return frames[1]?.messages.map(messageLine)[0]?.slice(4, 12);
     };
     expect(timeAfter("3200")).toBe("00:15:24");
     expect(timeAfter("2128")).toBe("13:45:24");
@@ -175,7 +175,7 @@ describe("logging in", () => {
 describe("values", () => {
   const alarms = (...frames: Buffer[]): string[] =>
     feed(gt06World, loggedIn(gt06World), frames).frames.flatMap(({ messages }) =>
-      messages.filter(({ kind }) => kind === "alarm").map(told),
+      messages.filter(({ kind }) => kind === "alarm").map(messageLine),
     );
 
   it("makes no gps fix of a position without the bit for it", () =>

@@ -6,7 +6,7 @@ import type { TrackerMessage, Vitals } from "../tracker-message.ts";
 import { nextPiece } from "./framing.ts";
 
 const vectors = readVectors("gt06.jsonl");
-const of = (direction: Vector["direction"]) =>
+const vectorsOf = (direction: Vector["direction"]) =>
   vectors.filter((vector) => vector.direction === direction).map((vector) => [vector.seq ?? 0, vector] as const);
 
 /** Frames that cannot be read, by their number. */
@@ -78,12 +78,12 @@ function expectAttribute(messages: TrackerMessage[], name: string, value: unknow
 }
 
 describe.skipIf(vectors.length === 0)("captured frames of gt06", () => {
-  it.each(of("framing"))("framing %i", (_, vector) => {
+  it.each(vectorsOf("framing"))("framing %i", (_, vector) => {
     const bytes = vectorBytes(vector);
     expect(nextPiece(bytes, 0, 0)).toEqual({ kind: "frame", start: 0, end: vectorBytes(vector.expect).length });
   });
 
-  it.each(of("uplink"))("uplink %i", (seq, vector) => {
+  it.each(vectorsOf("uplink"))("uplink %i", (seq, vector) => {
     const { frames, problems, rest } = fed(vector);
     if (unreadable[seq] !== undefined) return expect([frames.length, rest.length > 0]).toEqual([0, true]);
     expect([problems, rest.length]).toEqual([[], 0]);

@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { decode, feed, fresh, loggedIn } from "../../../test/support/codec-harness.ts";
 import { binary, h02Corpus, h02World, longBinary, place, text } from "../../../test/support/h02-corpus.ts";
-import { told } from "../../../test/support/told.ts";
+import { messageLine } from "../../../test/support/message-line.ts";
 import { h02 } from "./protocol.ts";
 
 const read = (...frames: Buffer[]) => feed(h02World, loggedIn(h02World), frames);
-const said = (...frames: Buffer[]): string[] => read(...frames).frames.flatMap(({ messages }) => messages.map(told));
+const said = (...frames: Buffer[]): string[] =>
+  read(...frames).frames.flatMap(({ messages }) => messages.map(messageLine));
 const replies = (frame: Buffer): string[] =>
   read(frame).frames.flatMap((one) => one.replies.map((reply) => reply.toString()));
 const frameNamed = (name: string): Buffer => h02Corpus.find(([one]) => one === name)?.[1] as Buffer;

@@ -5,7 +5,7 @@ import { readVectors, type Vector, vectorBytes } from "../../../test/support/vec
 import { nextPiece } from "./framing.ts";
 
 const vectors = readVectors("h02.jsonl");
-const of = (direction: Vector["direction"]) =>
+const vectorsOf = (direction: Vector["direction"]) =>
   vectors.filter((vector) => vector.direction === direction).map((vector) => [vector.seq ?? 0, vector] as const);
 
 /** Rows of which we do less or something else, by their number. */
@@ -29,12 +29,12 @@ function fed(bytes: Buffer) {
 }
 
 describe.skipIf(vectors.length === 0)("captured frames of h02", () => {
-  it.each(of("framing"))("framing %i", (seq, vector) => {
+  it.each(vectorsOf("framing"))("framing %i", (seq, vector) => {
     const length = deviations[seq] === undefined ? vectorBytes(vector.expect).length : 32;
     expect(nextPiece(vectorBytes(vector), 0, 0)).toEqual({ kind: "frame", start: 0, end: length });
   });
 
-  it.each(of("uplink"))("uplink %i", (_, vector) => {
+  it.each(vectorsOf("uplink"))("uplink %i", (_, vector) => {
     const bytes = vectorBytes(vector);
     const { frames, problems, rest } = fed(bytes);
     expect([problems.filter(({ isFrame }) => isFrame), rest.length]).toEqual([[], 0]);
@@ -58,5 +58,5 @@ describe.skipIf(vectors.length === 0)("captured frames of h02", () => {
   });
 
   it("has a reason for each command that the catalog does not know", () =>
-    expect(of("command").filter(([seq]) => deviations[seq] === undefined)).toEqual([]));
+    expect(vectorsOf("command").filter(([seq]) => deviations[seq] === undefined)).toEqual([]));
 });

@@ -35,8 +35,8 @@ export function readMediaHeader(header: string, data: Buffer): MediaFrame {
 }
 
 /** The watch sends its next part only after these five fields. BP07 it is for pictures too: BP42 is ignored. */
-export function mediaReply({ time, total, sequence }: MediaFrame): string {
-  return `IWBP07,${time},${total},${sequence},1#`;
+export function mediaReply({ time, total, sequence }: MediaFrame, isTaken: boolean): Buffer {
+  return Buffer.from(`IWBP07,${time},${total},${sequence},${isTaken ? 1 : 0}#`, "latin1");
 }
 
 export function readMedia(frame: MediaFrame, session: IwSession): TrackerMessage[] {

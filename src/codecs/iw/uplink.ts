@@ -16,7 +16,7 @@ export function readFrame(raw: Buffer, session: IwSession): FrameContent {
     const media = readMediaHeader(parts.header, parts.data);
     const messages = readMedia(media, session);
     if (!session.device) return noLogin;
-    return { messages, replies: [Buffer.from(mediaReply(media), "latin1")] };
+    return { messages, replies: [mediaReply(media, true)], refusals: [mediaReply(media, false)] };
   }
   try {
     return readTextFrame(frameOf(parts.prefix, parts.text), session);

@@ -15,7 +15,7 @@ import type { Session } from "../protocol-definition.ts";
 import type { TrackerMessage } from "../tracker-message.ts";
 import { generalAnswer, registrationAnswer } from "./answers.ts";
 
-function told(frames: readonly Buffer[], session: Session = loggedIn(jt808World)) {
+function readFrames(frames: readonly Buffer[], session: Session = loggedIn(jt808World)) {
   const { frames: found, problems } = feed(jt808World, session, [Buffer.concat(frames)]);
   const replies = found.flatMap((frame) => frame.replies.map((reply) => reply.toString("hex")));
   return { messages: found.flatMap((frame) => frame.messages), replies, frames: found, problems };
@@ -29,7 +29,7 @@ const vitalsOf = (messages: readonly TrackerMessage[]) => messages.find((message
 describe("locations", () => {
   it("reads place, time and items, and answers", () => {
     const body = `${place} 01 04 00000929 30 01 1f 31 01 0c e4 02 0163 f8 02 4936`;
-    const { messages, replies, frames } = told([frameOf(0x0200, 8, body)]);
+    const { messages, replies, frames } = readFrames([frameOf(0x0200, 8, body)]);
     expect(messages).toEqual([
       {
         kind: "fix",
@@ -52,23 +52,23 @@ describe("locations", () => {
   });
 
   it("reads south and west, and no place without a fix", () => {
-    const south = told([frameOf(0x0200, 1, placeWith("00000000", "0000000e"))]).messages[0];
+    const south = readFrames([frameOf(0x0200, 1, placeWith("00000000", "0000000e"))]).messages[0];
     expect(south).toMatchObject({ gps: { lat: -41.903022, lng: -12.496606 } });
-    const lost = told([frameOf(0x0200, 1, placeWith("00000000", "00000000"))]).messages[0];
+    const lost = readFrames([frameOf(0x0200, 1, placeWith("00000000", "00000000"))]).messages[0];
     expect(lost).toMatchObject({ kind: "fix", gps: null });
   });
 
   it("takes the clock of the model, unless the report names its zone", () => {
     const device = { ...jt808World.device, traits: { clock_offset_minutes: 0 } };
-    const utc = told([frameOf(0x0200, 1, place)], { ...loggedIn(jt808World), device });
+    const utc = readFrames([frameOf(0x0200, 1, place)], { ...loggedIn(jt808World), device });
     expect(utc.messages[0]).toMatchObject({ deviceTimeMs: placeTimeMs + 8 * 3_600_000 });
-    const named = told([frameOf(0x0200, 1, `${place} eb 09 5554432d30343a3030`)]);
+    const named = readFrames([frameOf(0x0200, 1, `${place} eb 09 5554432d30343a3030`)]);
     expect(named.messages[0]).toMatchObject({ deviceTimeMs: placeTimeMs + 12 * 3_600_000 });
   });
 
   it("reads cells and Wi-Fi", () => {
     const body = `${place} e1 0c 00de0001 00bbe4 001ada29 bb ec 0e 5091e3194157ae 8c86dd750382a6`;
-    expect(told([frameOf(0x0200, 1, body)]).messages[0]).toMatchObject({
+    expect(readFrames([frameOf(0x0200, 1, body)]).messages[0]).toMatchObject({
       cells: [{ mcc: 222, mnc: 1, lac: 0xbbe4, cid: 0x1ada29, signalDbm: -69 }],
       accessPoints: [
         { mac: "50:91:e3:19:41:57", signalDbm: -82 },
@@ -80,13 +80,13 @@ describe("locations", () => {
 
   it("keeps items that nobody knows as they came, and never the password of a lock", () => {
     const { extra } =
-      vitalsOf(told([frameOf(0x0200, 1, `${place} c9 02 beef 67 04 31323334 30 09 01`)]).messages) ?? {};
+      vitalsOf(readFrames([frameOf(0x0200, 1, `${place} c9 02 beef 67 04 31323334 30 09 01`)]).messages) ?? {};
     expect(extra).toEqual({ ignition: false, items: { c9: "beef" } });
   });
 
   it("reads batches record by record, each recognizable by itself", () => {
-    const single = told([frameOf(0x0200, 8, place)]);
-    const { frames, messages, replies } = told([
+    const single = readFrames([frameOf(0x0200, 8, place)]);
+    const { frames, messages, replies } = readFrames([
       frameOf(0x0704, 9, `0002 01 001c ${place} 001c ${placeWith("00000001")}`),
     ]);
     expect(kinds(messages)).toEqual(["fix", "vitals", "fix", "vitals", "alarm"]);
@@ -97,13 +97,15 @@ describe("locations", () => {
   });
 
   it("refuses a batch whose records do not fit", () => {
-    expect(told([frameOf(0x0704, 9, `0002 01 001c ${place} 00ff 00`)]).problems).toMatchObject([{ isFrame: true }]);
+    expect(readFrames([frameOf(0x0704, 9, `0002 01 001c ${place} 00ff 00`)]).problems).toMatchObject([
+      { isFrame: true },
+    ]);
   });
 });
 
 describe("alarms", () => {
   const alarmsOf = (words: readonly string[]): string[] =>
-    told(words.map((word, index) => frameOf(0x0200, index, placeWith(word)))).messages.flatMap((message) =>
+    readFrames(words.map((word, index) => frameOf(0x0200, index, placeWith(word)))).messages.flatMap((message) =>
       message.kind === "alarm" ? [`${message.type} ${message.code}`] : [],
     );
 
@@ -132,7 +134,7 @@ describe("registration", () => {
   const register = frameOf(0x0100, 4, "002c012f 3730313131");
 
   it("tells the code, and stores it first", () => {
-    const { messages, replies } = told([register], fresh());
+    const { messages, replies } = readFrames([register], fresh());
     expect(messages).toEqual([
       { kind: "login", id: terminalId, proof: { kind: "registers" } },
       { kind: "authentication", code: "a1b2c3d4" },
@@ -145,17 +147,17 @@ describe("registration", () => {
     const session = fresh();
     const right = frameOf(0x0102, 5, "6131623263336434");
     const wrong = frameOf(0x0102, 6, "6131623263336400");
-    const { replies } = told([register, right, wrong], session);
+    const { replies } = readFrames([register, right, wrong], session);
     expect(replies.slice(1)).toEqual([general(5, 0x0102), general(6, 0x0102, 1)]);
   });
 
   it("asks nothing of a terminal that never registered", () => {
-    expect(told([frameOf(0x0102, 6, "313233")]).replies).toEqual([general(6, 0x0102)]);
+    expect(readFrames([frameOf(0x0102, 6, "313233")]).replies).toEqual([general(6, 0x0102)]);
   });
 
   it("offers the code as proof of a login, in both forms", () => {
     const proofs = [frameOf(0x0102, 5, "6131"), frameOf(0x0102, 5, "02 6131 343930", newForm), frameOf(0x0002, 1, "")];
-    expect(proofs.map((frame) => told([frame], fresh()).messages[0])).toEqual([
+    expect(proofs.map((frame) => readFrames([frame], fresh()).messages[0])).toEqual([
       { kind: "login", id: terminalId, proof: { kind: "code", code: "a1" } },
       { kind: "login", id: terminalId, proof: { kind: "code", code: "a1" } },
       { kind: "login", id: terminalId, proof: { kind: "none" } },
@@ -163,12 +165,12 @@ describe("registration", () => {
   });
 
   it("gives the code up with the registration", () => {
-    expect(told([frameOf(0x0003, 5, "")]).messages).toEqual([{ kind: "authentication", code: null }]);
+    expect(readFrames([frameOf(0x0003, 5, "")]).messages).toEqual([{ kind: "authentication", code: null }]);
   });
 
   it("answers a refused login as the standard says", () => {
     const session = fresh();
-    told([frameOf(0x0102, 5, "6131")], session);
+    readFrames([frameOf(0x0102, 5, "6131")], session);
     expect(jt808World.protocol.refuse?.("unknown_device", session)?.toString("hex")).toBe(general(5, 0x0102, 1));
   });
 });
@@ -181,7 +183,7 @@ describe("answers of the terminal", () => {
     ["03", false, "not_supported"],
     ["04", true, undefined],
   ])("reads result %s", (result, isAccepted, refusal) => {
-    const { messages, replies } = told([frameOf(0x0001, 1, `0007 8103 ${result}`)]);
+    const { messages, replies } = readFrames([frameOf(0x0001, 1, `0007 8103 ${result}`)]);
     expect(messages).toMatchObject([{ kind: "command_answer", word: "8103", serial: "7", isAccepted }]);
     expect(messages[0]).toHaveProperty("fields", []);
     expect((messages[0] as { refusal?: string }).refusal).toBe(refusal);
@@ -189,21 +191,21 @@ describe("answers of the terminal", () => {
   });
 
   it("reads the position that was asked for as an answer", () => {
-    const { messages, replies } = told([frameOf(0x0201, 1, `0007 ${place}`)]);
+    const { messages, replies } = readFrames([frameOf(0x0201, 1, `0007 ${place}`)]);
     expect(kinds(messages)).toEqual(["command_answer", "fix", "vitals"]);
     expect(messages[0]).toMatchObject({ word: "8201", serial: "7", isAccepted: true });
     expect(replies).toEqual([]);
   });
 
   it("takes the answer to a text for commands and for messages", () => {
-    expect(told([frameOf(0x0001, 1, "0007 8300 00")]).messages).toMatchObject([
+    expect(readFrames([frameOf(0x0001, 1, "0007 8300 00")]).messages).toMatchObject([
       { kind: "command_answer", word: "8300", serial: "7" },
       { kind: "message_answer", serial: "7", isAccepted: true, isLast: true },
     ]);
   });
 
   it("reads a text in answer to a text", () => {
-    const { messages } = told([frameOf(0x1300, 1, "0007 0053006500740020004f004b0021000d")]);
+    const { messages } = readFrames([frameOf(0x1300, 1, "0007 0053006500740020004f004b0021000d")]);
     expect(messages[0]).toMatchObject({ kind: "command_answer", word: "8300", serial: "7" });
     expect(vitalsOf(messages)?.extra).toEqual({ result: "Set OK!" });
   });
@@ -211,30 +213,33 @@ describe("answers of the terminal", () => {
 
 describe("other messages", () => {
   it("reads battery and signal of a heartbeat", () => {
-    expect(told([frameOf(0x0002, 2, "")]).messages).toEqual([{ kind: "heartbeat" }]);
-    expect(vitalsOf(told([frameOf(0x0002, 2, "5c 14 00")]).messages)?.metrics).toEqual({ bat: 92, gsm_signal: 20 });
+    expect(readFrames([frameOf(0x0002, 2, "")]).messages).toEqual([{ kind: "heartbeat" }]);
+    expect(vitalsOf(readFrames([frameOf(0x0002, 2, "5c 14 00")]).messages)?.metrics).toEqual({
+      bat: 92,
+      gsm_signal: 20,
+    });
   });
 
   it("tells the time in UTC", () => {
-    const [reply] = told([frameOf(0x0109, 3, "")]).replies;
+    const [reply] = readFrames([frameOf(0x0109, 3, "")]).replies;
     expect(reply?.slice(26, 42)).toBe("07ea0301080f1e00");
   });
 
   it("answers what it does not know", () => {
-    expect(told([frameOf(0x0f7e, 3, "7d7e")])).toMatchObject({
+    expect(readFrames([frameOf(0x0f7e, 3, "7d7e")])).toMatchObject({
       messages: [{ kind: "heartbeat" }],
       replies: [general(3, 0x0f7e)],
     });
   });
 
   it("makes a message of a recording", () => {
-    const { messages, replies } = told([frameOf(0x0801, 18, `0000002a 01 00 00 00 ${place} 2321414d520a3c`)]);
+    const { messages, replies } = readFrames([frameOf(0x0801, 18, `0000002a 01 00 00 00 ${place} 2321414d520a3c`)]);
     expect(messages.at(-1)).toMatchObject({ kind: "voice_part", transfer: "media-42", total: 1, sequence: 1 });
     expect(replies[0]).toContain("8800");
   });
 
   it("answers the question of a lock for the time", () => {
-    const { replies } = told([Buffer.from("(13900000017,1,001,BASE,2,TIME)")]);
+    const { replies } = readFrames([Buffer.from("(13900000017,1,001,BASE,2,TIME)")]);
     expect(Buffer.from(replies[0] ?? "", "hex").toString()).toBe("(13900000017,1,001,BASE,2,20260301081530)");
   });
 });

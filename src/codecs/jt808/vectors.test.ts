@@ -24,7 +24,7 @@ interface Row extends Vector {
 }
 
 const vectors = (readVectors("jt808.jsonl") as Row[]).map((vector, row) => [row, vector] as const);
-const of = (direction: Vector["direction"]) => vectors.filter(([, vector]) => vector.direction === direction);
+const vectorsOf = (direction: Vector["direction"]) => vectors.filter(([, vector]) => vector.direction === direction);
 
 /** Rows hold frames without their escapes. */
 function onTheWire(vector: Row): Buffer {
@@ -64,7 +64,7 @@ const alarmTypes: Readonly<Record<string, string>> = {
 };
 
 /** Where our messages hold what another server calls so. */
-const told: Readonly<Record<string, (messages: readonly TrackerMessage[]) => unknown>> = {
+const lookups: Readonly<Record<string, (messages: readonly TrackerMessage[]) => unknown>> = {
   sat: (messages) => metric(messages, "satellites"),
   batteryLevel: (messages) => metric(messages, "bat"),
   steps: (messages) => metric(messages, "steps"),
@@ -96,7 +96,7 @@ const extra = (messages: readonly TrackerMessage[]): Record<string, unknown> =>
 
 function expectAttribute(messages: readonly TrackerMessage[], name: string, value: unknown): void {
   if (name !== "alarm") {
-    expect([name, told[name]?.(messages)]).toEqual([name, value]);
+    expect([name, lookups[name]?.(messages)]).toEqual([name, value]);
     return;
   }
   const types = messages.flatMap((message) => (message.kind === "alarm" ? [message.type] : []));
@@ -110,7 +110,7 @@ function expectAttribute(messages: readonly TrackerMessage[], name: string, valu
 }
 
 describe.skipIf(vectors.length === 0)("captured frames of terminals", () => {
-  it.each(of("uplink"))("uplink %i", (row, vector) => {
+  it.each(vectorsOf("uplink"))("uplink %i", (row, vector) => {
     const { frames, problems, rest } = read(vector);
     if (unreadable[row] !== undefined) return expect(problems.map(({ reason }) => reason)).toContain("wrong checksum");
     expect(problems).toEqual([]);
@@ -130,7 +130,7 @@ describe.skipIf(vectors.length === 0)("captured frames of terminals", () => {
     for (const { gps, deviceTimeMs } of fixes) expect(gps === null || deviceTimeMs !== null).toBe(true);
   });
 
-  it.each(of("framing"))("framing %i", (_, vector) => {
+  it.each(vectorsOf("framing"))("framing %i", (_, vector) => {
     const bytes = vectorBytes(vector);
     const session = { memory: new Map<string, string>() };
     let piece = nextPiece(bytes, 0, 0, session);
@@ -141,16 +141,16 @@ describe.skipIf(vectors.length === 0)("captured frames of terminals", () => {
     expect(content).toEqual(vectorBytes(vector.expect));
   });
 
-  it.each(of("framing_encode"))("escaping %i", (_, vector) => {
+  it.each(vectorsOf("framing_encode"))("escaping %i", (_, vector) => {
     expect(escapeFrame(vectorBytes(vector).subarray(1, -1), 0x7e)).toEqual(vectorBytes(vector.expect));
   });
 
-  it.each(of("command"))("command %i is of another kind than ours", (row) => {
+  it.each(vectorsOf("command"))("command %i is of another kind than ours", (row) => {
     expect(deviations[row]).toBeDefined();
   });
 
   it("counts what is read", () => {
-    const uplinks = of("uplink").length;
+    const uplinks = vectorsOf("uplink").length;
     expect(uplinks - Object.keys(unreadable).length).toBe(76);
   });
 });

@@ -22,7 +22,7 @@ interface Row extends Vector {
 }
 
 const vectors = (readVectors("teltonika.jsonl") as Row[]).map((vector, row) => [row, vector] as const);
-const of = (direction: Vector["direction"]) => vectors.filter(([, vector]) => vector.direction === direction);
+const vectorsOf = (direction: Vector["direction"]) => vectors.filter(([, vector]) => vector.direction === direction);
 
 function read(bytes: Buffer, isLoggedIn: boolean) {
   const device = {
@@ -37,7 +37,7 @@ function read(bytes: Buffer, isLoggedIn: boolean) {
   return feed({ protocol: teltonika, nowMs: 0, device }, session, [bytes]);
 }
 
-const told: Readonly<Record<string, (extra: Record<string, unknown>) => unknown>> = {
+const lookups: Readonly<Record<string, (extra: Record<string, unknown>) => unknown>> = {
   eyeTemp1: (extra) => extra.eye_1_temperature_c,
   tag1Voltage: (extra) => (extra.tags as { battery_mv: number }[] | undefined)?.[0]?.battery_mv,
   driverUniqueId: (extra) => extra.driver_id,
@@ -47,7 +47,7 @@ const extraOf = (messages: readonly TrackerMessage[]): Record<string, unknown> =
   messages.find((message) => message.kind === "vitals")?.extra ?? {};
 
 describe.skipIf(vectors.length === 0)("captured frames of trackers", () => {
-  it.each(of("uplink"))("uplink %i", (row, vector) => {
+  it.each(vectorsOf("uplink"))("uplink %i", (row, vector) => {
     const bytes = vectorBytes(vector);
     const isLogin = bytes.length === 17 && bytes[1] === 15;
     const { frames, problems, rest } = read(bytes, !isLogin && vector.transport !== "udp");
@@ -59,7 +59,7 @@ describe.skipIf(vectors.length === 0)("captured frames of trackers", () => {
     if (kind === "null") return expect(["login", "heartbeat"]).toContain(messages[0]?.kind);
     const extra = extraOf(messages);
     for (const [name, value] of Object.entries(attributes ?? {})) {
-      expect([name, String(told[name]?.(extra))]).toEqual([name, String(value)]);
+      expect([name, String(lookups[name]?.(extra))]).toEqual([name, String(value)]);
     }
     if (kind !== "positions") return;
     const isText = bytes[8] === 0x0c || bytes[8] === 0x0d;
@@ -70,14 +70,14 @@ describe.skipIf(vectors.length === 0)("captured frames of trackers", () => {
     for (const { gps } of fixes) expect(Math.abs(gps?.lat ?? 0) <= 90 && Math.abs(gps?.lng ?? 0) <= 180).toBe(true);
   });
 
-  it.each(of("framing"))("framing %i", (_, vector) => {
+  it.each(vectorsOf("framing"))("framing %i", (_, vector) => {
     const bytes = vectorBytes(vector);
     const piece = nextPiece(bytes, 0, 0, { device: undefined, memory: new Map() });
     if (piece.kind === "incomplete") throw new Error("no piece");
     expect(bytes.subarray(piece.start, piece.end)).toEqual(vectorBytes(vector.expect));
   });
 
-  it.each(of("command"))("command %i", (_, vector) => {
+  it.each(vectorsOf("command"))("command %i", (_, vector) => {
     const text = String(vector.command?.attributes?.data);
     expect(textFrame(text)).toEqual(vectorBytes(vector.expect));
   });

@@ -4,7 +4,7 @@ import { frameOf, world } from "../../../test/support/watch-corpus.ts";
 import type { Alarm, CellTower, Fix, TrackerMessage, Vitals } from "../tracker-message.ts";
 
 /** The messages and replies of one frame with this content. */
-function told(content: string | Buffer, traits: Record<string, unknown> = world.device.traits) {
+function readContent(content: string | Buffer, traits: Record<string, unknown> = world.device.traits) {
   const session = { ...loggedIn(world), device: { ...world.device, traits } };
   const { frames, problems, rest } = decode(world.protocol, frameOf(content), session);
   expect(rest).toHaveLength(0);
@@ -12,7 +12,7 @@ function told(content: string | Buffer, traits: Record<string, unknown> = world.
   const replies = frames.flatMap((frame) => frame.replies.map((reply) => reply.toString("latin1")));
   return { messages: frames[0]?.messages ?? [], replies, problem: problems[0]?.reason };
 }
-const messagesOf = (content: string): TrackerMessage[] => told(content).messages;
+const messagesOf = (content: string): TrackerMessage[] => readContent(content).messages;
 const readings = (metrics: Vitals["metrics"], extra: Vitals["extra"] = {}): Vitals => ({
   kind: "vitals",
   deviceTimeMs: null,
@@ -23,7 +23,7 @@ const heartbeat: TrackerMessage = { kind: "heartbeat" };
 
 describe("signs of life", () => {
   it.each(["LK", "LK,0,100"])("answers %s, which has no data", (content) =>
-    expect(told(content)).toEqual({
+    expect(readContent(content)).toEqual({
       messages: [heartbeat],
       replies: ["[3G*5550001234*0002*LK]"],
       problem: undefined,
@@ -41,16 +41,19 @@ describe("signs of life", () => {
     ["TKQ", "TKQ", "0003"],
     ["TKQ2", "TKQ2", "0004"],
   ])("answers %s", (content, answer, length) =>
-    expect(told(content)).toMatchObject({ messages: [heartbeat], replies: [`[3G*5550001234*${length}*${answer}]`] }),
+    expect(readContent(content)).toMatchObject({
+      messages: [heartbeat],
+      replies: [`[3G*5550001234*${length}*${answer}]`],
+    }),
   );
 
   it("takes a word it does not know for a sign of life, and stays silent", () => {
     for (const content of ["HEALTH,1,2", "DEVICEFUNC,9", "RYIMEI,490154203237518", "img", "PULSE"])
-      expect(told(content)).toEqual({ messages: [heartbeat], replies: [], problem: undefined });
+      expect(readContent(content)).toEqual({ messages: [heartbeat], replies: [], problem: undefined });
   });
 
   it.each(["", ",1,2", "\x8a\x10\xff\x00", "1LK", "L K"])("refuses content without a word: %j", (content) =>
-    expect(told(content)).toEqual({ messages: [], replies: [], problem: "content that cannot be read" }),
+    expect(readContent(content)).toEqual({ messages: [], replies: [], problem: "content that cannot be read" }),
   );
 });
 
@@ -61,7 +64,7 @@ const fixOf = (content: string): Fix => messagesOf(content).find((message) => me
 describe("positions", () => {
   it("reads every field, and answers nothing", () => {
     const networks = "1,255,222,1,5120,24680,-71,2,home,A4:0B:0C:0D:0E:01,-48,,a4-0b-0c-0d-0e-02,-80,12.5";
-    expect(told(`UD,${status("00000008")},${networks}`)).toEqual({
+    expect(readContent(`UD,${status("00000008")},${networks}`)).toEqual({
       messages: [
         {
           kind: "fix",
@@ -153,7 +156,7 @@ describe("positions", () => {
   });
 
   it.each(["UD", "UD,280226", "WT,1,2,3,4,5"])("refuses %s", (content) =>
-    expect(told(content)).toEqual({ messages: [], replies: [], problem: "position without coordinates" }),
+    expect(readContent(content)).toEqual({ messages: [], replies: [], problem: "position without coordinates" }),
   );
 });
 
@@ -205,7 +208,7 @@ describe("networks of a position", () => {
 
 describe("alarms", () => {
   const alarmsOf = (hex: string, traits?: Record<string, unknown>): [string, string][] =>
-    told(`AL,${status(hex)}`, traits)
+    readContent(`AL,${status(hex)}`, traits)
       .messages.filter((message): message is Alarm => message.kind === "alarm")
       .map(({ type, code }) => [type, code]);
 
@@ -234,7 +237,7 @@ describe("alarms", () => {
     expect(alarmsOf("00400000", { alarm_bit_22: "heart_rate" })).toEqual([["custom", "22"]]));
 
   it.each(["AL", "AL_LTE", "ALCUSTOMER1", "al"])("gives position, battery and alarm of %s, and answers", (word) => {
-    const { messages, replies } = told(`${word},${status("00010000")}`);
+    const { messages, replies } = readContent(`${word},${status("00010000")}`);
     expect(messages.map((message) => message.kind)).toEqual(["fix", "vitals", "alarm"]);
     expect(messages[2]).toEqual({ kind: "alarm", type: "sos", code: "16", deviceTimeMs });
     expect(replies).toEqual(["[3G*5550001234*0002*AL]"]);
@@ -243,7 +246,7 @@ describe("alarms", () => {
   it("never loses an alarm for want of a position", () => {
     const custom: Alarm = { kind: "alarm", type: "custom", code: "AL", deviceTimeMs: null };
     for (const content of ["AL", "AL,1,2"])
-      expect(told(content)).toMatchObject({ messages: [custom], replies: ["[3G*5550001234*0002*AL]"] });
+      expect(readContent(content)).toMatchObject({ messages: [custom], replies: ["[3G*5550001234*0002*AL]"] });
     expect(messagesOf("ALARM")).toEqual([heartbeat]);
   });
 
@@ -267,7 +270,7 @@ describe("health", () => {
     ["btemp2,1,35.29", readings({ temp: 35.29 }, { measure_type: 1 })],
     ["btemp2,0,36.1", readings({ temp: 36.1 }, { measure_type: 0 })],
   ])("reads %s, and answers nothing", (content, vitals) =>
-    expect(told(content)).toEqual({ messages: [vitals], replies: [], problem: undefined }),
+    expect(readContent(content)).toEqual({ messages: [vitals], replies: [], problem: undefined }),
   );
 
   it.each<[string, Vitals, string[]]>([
@@ -277,7 +280,7 @@ describe("health", () => {
   ])("reads %s, which may be all the answer to a request", (content, vitals, fields) => {
     const word = content.split(",")[0]?.toUpperCase();
     const echo = { kind: "command_answer", word, serial: null, isAccepted: null, fields };
-    expect(told(content)).toEqual({ messages: [vitals, echo], replies: [], problem: undefined });
+    expect(readContent(content)).toEqual({ messages: [vitals, echo], replies: [], problem: undefined });
   });
 });
 
@@ -295,7 +298,7 @@ describe("answers of the device", () => {
     ["VERNO", "VERNO", []],
     ["rcapture", "RCAPTURE", []],
   ])("takes %s for one", (content, word, fields) =>
-    expect(told(Buffer.from(content, "latin1"))).toEqual({
+    expect(readContent(Buffer.from(content, "latin1"))).toEqual({
       messages: [{ kind: "command_answer", word, serial: null, isAccepted: null, fields }],
       replies: [],
       problem: undefined,
@@ -312,7 +315,7 @@ describe("answers of the device", () => {
   });
 
   it("reads MESSAGE as the answer to a command with a text, and to a text", () =>
-    expect(told(Buffer.from("MESSAGE,\x00caf\xc3\xa9", "latin1")).messages).toEqual([
+    expect(readContent(Buffer.from("MESSAGE,\x00caf\xc3\xa9", "latin1")).messages).toEqual([
       { kind: "command_answer", word: "MESSAGE", serial: null, isAccepted: null, fields: ["café"] },
       messageAnswer("text", true),
     ]));
@@ -323,7 +326,11 @@ describe("answers of the device", () => {
     ["TK", true],
     ["TK2,1", true],
   ])("reads %s as the answer to our recording", (content, isAccepted) =>
-    expect(told(content)).toEqual({ messages: [messageAnswer("voice", isAccepted)], replies: [], problem: undefined }),
+    expect(readContent(content)).toEqual({
+      messages: [messageAnswer("voice", isAccepted)],
+      replies: [],
+      problem: undefined,
+    }),
   );
 
   it.each([
@@ -334,7 +341,7 @@ describe("answers of the device", () => {
       { firmware: "1.2", iccid: "8939000000000000001", imsi: "222010000000001" },
     ],
   ])("learns about the device from %s", (content, info) =>
-    expect(told(content)).toEqual({ messages: [{ kind: "info", ...info }], replies: [], problem: undefined }),
+    expect(readContent(content)).toEqual({ messages: [{ kind: "info", ...info }], replies: [], problem: undefined }),
   );
 
   it("learns nothing from a configuration without facts", () =>
@@ -347,7 +354,7 @@ describe("recordings and pictures", () => {
   const withBytes = (start: string): Buffer => Buffer.concat([Buffer.from(start), escaped]);
 
   it("takes a recording in one frame, and names the same one alike", () => {
-    const { messages, replies } = told(withBytes("TK,"));
+    const { messages, replies } = readContent(withBytes("TK,"));
     expect(messages).toEqual([
       {
         kind: "voice_part",
@@ -359,11 +366,11 @@ describe("recordings and pictures", () => {
       },
     ]);
     expect(replies).toEqual(["[3G*5550001234*0004*TK,1]"]);
-    expect(told(withBytes("TK2,")).messages).toEqual(messages);
+    expect(readContent(withBytes("TK2,")).messages).toEqual(messages);
   });
 
   it("takes a recording in parts", () =>
-    expect(told(withBytes("JXTK,0,rec_1,2,6,"))).toEqual({
+    expect(readContent(withBytes("JXTK,0,rec_1,2,6,"))).toEqual({
       messages: [{ kind: "voice_part", deviceTimeMs: null, transfer: "rec_1", total: 6, sequence: 2, bytes: plain }],
       replies: ["[3G*5550001234*0007*JXTKR,1]"],
       problem: undefined,
@@ -371,11 +378,11 @@ describe("recordings and pictures", () => {
 
   it.each(["JXTK", "JXTK,0,rec,1,1", "JXTK,0,,1,1,x", "JXTK,0,rec,0,1,x", "JXTK,0,rec,2,1,x", "JXTK,0,rec,1,9999,x"])(
     "refuses the part %s",
-    (content) => expect(told(content).problem).toBe("voice part that cannot be read"),
+    (content) => expect(readContent(content).problem).toBe("voice part that cannot be read"),
   );
 
   it("keeps the size of a picture, and stays silent", () =>
-    expect(told(withBytes("img,5,260228235958,"))).toEqual({
+    expect(readContent(withBytes("img,5,260228235958,"))).toEqual({
       messages: [readings({}, { picture_bytes: plain.length })],
       replies: [],
       problem: undefined,

@@ -14,6 +14,8 @@ import type { WatchSession, WatchTraits } from "./traits.ts";
 interface Uplink {
   messages: TrackerMessage[];
   answer?: string;
+  /** The answer to a part of a recording that is refused. */
+  refusal?: string;
 }
 
 export function readFrame(raw: Buffer, session: WatchSession): FrameContent {
@@ -27,10 +29,11 @@ export function readFrame(raw: Buffer, session: WatchSession): FrameContent {
   if (frame.id !== device.id) throw new MalformedFrame("another id on this connection");
   const content = readContent(frame.content);
   if (content === undefined) throw new MalformedFrame("content that cannot be read");
-  const { messages, answer } = readUplink(content, device);
+  const { messages, answer, refusal } = readUplink(content, device);
   remember(session, frame);
-  const replies = answer === undefined ? [] : [writeFrame({ ...frame, content: Buffer.from(answer, "latin1") })];
-  return { messages, replies };
+  const frameOf = (text: string): Buffer => writeFrame({ ...frame, content: Buffer.from(text, "latin1") });
+  const replies = answer === undefined ? [] : [frameOf(answer)];
+  return { messages, replies, ...(refusal === undefined ? {} : { refusals: [frameOf(refusal)] }) };
 }
 
 /** Downlinks begin like the frames of the device. */
@@ -54,12 +57,14 @@ function readUplink({ word, body }: Content, device: SessionDevice<WatchTraits>)
     case "TK":
     case "TK2": {
       const message = readVoice(body);
-      return message.kind === "voice_part" ? { messages: [message], answer: "TK,1" } : { messages: [message] };
+      return message.kind === "voice_part"
+        ? { messages: [message], answer: "TK,1", refusal: "TK,0" }
+        : { messages: [message] };
     }
     case "JXTK": {
       const part = readVoiceChunk(body);
       if (part === undefined) throw new MalformedFrame("voice part that cannot be read");
-      return { messages: [part], answer: "JXTKR,1" };
+      return { messages: [part], answer: "JXTKR,1", refusal: "JXTKR,0" };
     }
     case "IMG":
       return { messages: [readPicture(body) ?? signOfLife] };

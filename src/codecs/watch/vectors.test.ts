@@ -41,7 +41,7 @@ function onTheWire(bytes: Buffer): Buffer {
   return Buffer.concat([bytes.subarray(0, start), escapeBytes(bytes.subarray(start, -1)), Buffer.from("]")]);
 }
 
-function told(vector: Vector): TrackerMessage[] {
+function messagesIn(vector: Vector): TrackerMessage[] {
   const bytes = onTheWire(vectorBytes(vector));
   const session = sessionOf(readHeader(bytes, 0, bytes.length)?.id ?? "");
   const { device } = session;
@@ -85,7 +85,7 @@ function expectAttribute(messages: TrackerMessage[], name: string, value: unknow
 
 describe.skipIf(vectors.length === 0)("captured frames of watches", () => {
   it.each(vectorsOf("uplink"))("uplink %i", (seq, vector) => {
-    const messages = told(vector);
+    const messages = messagesIn(vector);
     const { kind, time, valid, lat, lon, attributes } = vector.expect;
     if (kind === "null") {
       const isVoice = deviations[seq ?? 0] !== undefined;

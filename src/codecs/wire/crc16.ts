@@ -7,8 +7,13 @@ export const crc16X25 = (bytes: Uint8Array): number => ~reflected(bytes, x25Tabl
 export const crc16Arc = (bytes: Uint8Array): number => reflected(bytes, arcTable, 0);
 
 /** CRC-16/XMODEM: polynomial 1021, most significant bit first, starts with zero. */
-export function crc16Xmodem(bytes: Uint8Array): number {
-  let crc = 0;
+export const crc16Xmodem = (bytes: Uint8Array): number => forward(bytes, 0);
+
+/** CRC-16/CCITT-FALSE: as XMODEM, starts with all bits set. */
+export const crc16CcittFalse = (bytes: Uint8Array): number => forward(bytes, 0xffff);
+
+function forward(bytes: Uint8Array, start: number): number {
+  let crc = start;
   for (const byte of bytes) crc = ((crc << 8) & 0xffff) ^ (xmodemTable[(crc >> 8) ^ byte] as number);
   return crc;
 }

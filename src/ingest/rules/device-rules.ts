@@ -14,7 +14,7 @@ import {
 import { type PastChange, withoutInterrupted } from "../../rules/threshold-history.ts";
 import type { LastLocation } from "../device-memory.ts";
 import type { RuleView } from "./organization-rules.ts";
-import { isStoredAlike, type RuleMemory } from "./rule-memory.ts";
+import { hasSameStoredForm, type RuleMemory } from "./rule-memory.ts";
 
 /** What the rules found out, before it has a name and a text. */
 export type RuleFact = FoundFence | FoundThreshold;
@@ -99,9 +99,9 @@ export class DeviceRules {
   takePast(deviceId: string, newestFirst: readonly PastChange[]): void {
     const { rules, version } = this.#view;
     const since = this.memory.thresholdsAsOf ?? version;
-    const news = newestFirst.filter((change) => change.version > since);
+    const changes = newestFirst.filter((change) => change.version > since);
     for (const [metric, known] of Object.entries(this.memory.thresholds)) {
-      const kept = withoutInterrupted(known, rules.pastBounds(deviceId, metric, news));
+      const kept = withoutInterrupted(known, rules.pastBounds(deviceId, metric, changes));
       this.#moveThreshold(metric, known, kept);
     }
     this.memory = { ...this.memory, thresholdsAsOf: version };
@@ -182,7 +182,7 @@ export class DeviceRules {
 
   /** False: there is nothing to store. */
   get hasMoved(): boolean {
-    return !isStoredAlike(this.#before, this.memory);
+    return !hasSameStoredForm(this.#before, this.memory);
   }
 
   /** When time alone changes something next; null: never. */

@@ -16,10 +16,10 @@ type OnLocated = (tx: Tx, position: LocatedPosition) => Promise<void>;
  * that the service took a quarter of an hour to find is late. `tell` runs between the fences and their events, because locks
  * are taken in the order in which batches take them, and partners hear of the place first.
  */
-export function fencesOfLocated(rules: RuleBook, clock: Clock, tell: OnLocated): OnLocated {
+export function fencesOfLocated(rules: RuleBook, clock: Clock, onLocated: OnLocated): OnLocated {
   return async (tx, position) => {
     const events = position.invalidReason === null ? await evaluate(tx, position, rules, clock.nowMs()) : [];
-    await tell(tx, position);
+    await onLocated(tx, position);
     await insertEvents(tx, events, clock.nowMs());
   };
 }
@@ -31,9 +31,9 @@ async function evaluate(tx: Tx, position: LocatedPosition, book: RuleBook, nowMs
   const versions = await holdRuleVersions(tx, [organizationId]);
   const [known] = await readRules(tx, [deviceId], nowMs);
   if (!known) return [];
-  const ofOrganization = await book.atLeast(organizationId, versions.get(organizationId) ?? 0);
+  const organizationRules = await book.atLeast(organizationId, versions.get(organizationId) ?? 0);
   const tools = { isScheduled: book.isScheduled, newEventId: uuidV7 };
-  const rules = new DeviceRules(known.rules, ofOrganization.viewOf(deviceId), tools);
+  const rules = new DeviceRules(known.rules, organizationRules.viewOf(deviceId), tools);
   const deviceTimeMs = deviceTs?.getTime() ?? null;
   rules.takeFixes([{ lat, lng, accuracyM, source, tsMs: ts.getTime(), deviceTimeMs, receivedAtMs: nowMs }]);
   const { memory, dueMs, hasMoved } = rules;

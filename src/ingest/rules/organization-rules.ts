@@ -73,13 +73,13 @@ export class OrganizationRules {
     const fences = fenceIds.length > 0 ? await listFenceRulesById(db, organizationId, fenceIds) : [];
     const thresholds = thresholdIds.length > 0 ? await listThresholdRulesById(db, organizationId, thresholdIds) : [];
     const userIds = [...fences, ...thresholds].flatMap(({ userId }) => (userId === null ? [] : [userId]));
-    const ofUsers = userIds.length > 0 ? await listHoldersOfUsers(db, organizationId, [...new Set(userIds)]) : [];
-    const ofDevices = deviceIds.length > 0 ? await listHoldersOfDevices(db, organizationId, deviceIds) : [];
+    const userHolders = userIds.length > 0 ? await listHoldersOfUsers(db, organizationId, [...new Set(userIds)]) : [];
+    const deviceHolders = deviceIds.length > 0 ? await listHoldersOfDevices(db, organizationId, deviceIds) : [];
     this.#applyFences(fenceIds, fences);
     for (const id of thresholdIds) this.#remove(id);
     for (const rule of thresholds) this.#put(rule);
     for (const id of deviceIds) this.#holders.delete(id);
-    for (const holder of [...ofDevices, ...ofUsers]) this.#hold(holder);
+    for (const holder of [...deviceHolders, ...userHolders]) this.#hold(holder);
     this.version = version;
     if (thresholdIds.length + deviceIds.length > 0) this.thresholdsVersion = version;
   }

@@ -30,7 +30,7 @@ export class RuleBook {
 
   constructor({ db, listener, log, metrics }: RuleBookOptions) {
     this.#db = db;
-    const reads = metrics.counter("vigil_rules_reads_total", "Times that rules of an organization were read.");
+    const reads = metrics.counter("vigil_rules_reads_total", "Reads of an organization's rules.");
     this.#countRead = (labels) => reads.add(labels);
     metrics.gauge("vigil_rules_loaded", "Fences and thresholds in memory.", () =>
       [...this.#known.values()].reduce((sum, { size }) => sum + size, 0),
@@ -38,7 +38,7 @@ export class RuleBook {
     listener.on(rulesChannel, (organizationId) => {
       if (!this.#known.has(organizationId)) return;
       this.#read(organizationId).catch((error: Error) =>
-        log.debug({ err: error.message }, "rules were not read ahead"),
+        log.debug({ err: error.message }, "rules could not be preloaded"),
       );
     });
   }
@@ -74,10 +74,10 @@ export class RuleBook {
 
   async #readNow(organizationId: string): Promise<OrganizationRules> {
     const known = this.#known.get(organizationId);
-    const news = known && (await findRuleChanges(this.#db, organizationId, known.version));
-    if (known && news?.changes.every(({ kind }) => kind !== "all")) {
-      if (news.version > known.version) {
-        await known.apply(this.#db, news.version, news.changes);
+    const found = known && (await findRuleChanges(this.#db, organizationId, known.version));
+    if (known && found?.changes.every(({ kind }) => kind !== "all")) {
+      if (found.version > known.version) {
+        await known.apply(this.#db, found.version, found.changes);
         this.#countRead({ kind: "changes" });
       }
       return known;

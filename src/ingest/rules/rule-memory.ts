@@ -1,4 +1,4 @@
-import { type DeviceFences, type Heard, noFences } from "../../rules/device-fences.ts";
+import { type DeviceFences, type EvaluatedFix, noFences } from "../../rules/device-fences.ts";
 import type { FenceState } from "../../rules/fence.ts";
 import type { ThresholdState } from "../../rules/threshold.ts";
 
@@ -17,7 +17,7 @@ export interface StoredRules {
   fences?: Record<string, FenceState>;
   thresholds?: Record<string, ThresholdState>;
   thresholds_as_of?: number | null;
-  heard?: Heard[];
+  heard?: EvaluatedFix[];
   is_battery_low?: boolean;
 }
 
@@ -28,7 +28,11 @@ export const memoryOf = (stored: StoredRules | null, last: DeviceFences["last"])
   stored === null && last === null
     ? noMemory
     : {
-        fences: { last, heard: stored?.heard ?? noFences.heard, states: stored?.fences ?? noFences.states },
+        fences: {
+          last,
+          evaluatedFixes: stored?.heard ?? noFences.evaluatedFixes,
+          states: stored?.fences ?? noFences.states,
+        },
         thresholds: stored?.thresholds ?? noMemory.thresholds,
         thresholdsAsOf: stored?.thresholds_as_of ?? null,
         isBatteryLow: stored?.is_battery_low ?? false,
@@ -37,20 +41,20 @@ export const memoryOf = (stored: StoredRules | null, last: DeviceFences["last"])
 export const toStored = ({ fences, thresholds, thresholdsAsOf, isBatteryLow }: RuleMemory): StoredRules => ({
   ...(Object.keys(fences.states).length > 0 ? { fences: { ...fences.states } } : {}),
   ...(Object.keys(thresholds).length > 0 ? { thresholds: { ...thresholds }, thresholds_as_of: thresholdsAsOf } : {}),
-  ...(fences.heard.length > 0 ? { heard: [...fences.heard] } : {}),
+  ...(fences.evaluatedFixes.length > 0 ? { heard: [...fences.evaluatedFixes] } : {}),
   ...(isBatteryLow ? { is_battery_low: true } : {}),
 });
 
 /** With every fix the last one changes, and mostly nothing else: then there is nothing to store. */
-export const isStoredAlike = (before: RuleMemory, after: RuleMemory): boolean =>
+export const hasSameStoredForm = (before: RuleMemory, after: RuleMemory): boolean =>
   before === after ||
   (before.isBatteryLow === after.isBatteryLow &&
-    isHeardAlike(before.fences.heard, after.fences.heard) &&
+    hasSameEvaluations(before.fences.evaluatedFixes, after.fences.evaluatedFixes) &&
     isSameRecord(before.fences.states, after.fences.states) &&
     isSameRecord(before.thresholds, after.thresholds));
 
 /** Version 0: there has been no fence of all devices yet that could ask. */
-const isHeardAlike = (before: readonly Heard[], after: readonly Heard[]): boolean =>
+const hasSameEvaluations = (before: readonly EvaluatedFix[], after: readonly EvaluatedFix[]): boolean =>
   before === after || after.every(({ version }) => version === 0);
 
 /** By the identity of the values: the rules give the same object back when nothing has changed. */

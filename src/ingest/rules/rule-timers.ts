@@ -65,12 +65,12 @@ async function runDue(tx: Tx, ids: readonly string[], now: Date, book: RuleBook)
     const state = stored.get(device.id);
     if (!state) continue;
     const { organization_id: organizationId } = device;
-    const ofOrganization = await book.atLeast(organizationId, versions.get(organizationId) ?? 0);
+    const organizationRules = await book.atLeast(organizationId, versions.get(organizationId) ?? 0);
     const tools = { isScheduled: book.isScheduled, newEventId: uuidV7 };
-    const rules = new DeviceRules(memoryOf(state, null), ofOrganization.viewOf(device.id), tools);
-    if (mayHaveMissedChange(rules.memory, ofOrganization)) {
-      const since = rules.memory.thresholdsAsOf ?? ofOrganization.version;
-      const changes = await listThresholdChanges(tx, organizationId, since, ofOrganization.version);
+    const rules = new DeviceRules(memoryOf(state, null), organizationRules.viewOf(device.id), tools);
+    if (mayHaveMissedChange(rules.memory, organizationRules)) {
+      const since = rules.memory.thresholdsAsOf ?? organizationRules.version;
+      const changes = await listThresholdChanges(tx, organizationId, since, organizationRules.version);
       rules.takePast(device.id, changes);
     }
     rules.takeTime(nowMs, contextOf(device));
@@ -117,33 +117,33 @@ export async function eventsOf(tx: Tx, device: LockedDevice, { facts }: DeviceRu
  * whose rule does not apply is over. What the rules say is settled by the timers; here they only become due.
  */
 export async function planChangedRules({ db, clock }: RuleTimerParts): Promise<void> {
-  const behind = await db.many<{ organization_id: string; version: number; planned: number }>`
+  const outdated = await db.many<{ organization_id: string; version: number; planned: number }>`
     select v.organization_id, v.version, coalesce(p.version, 0) as planned
     from rule_versions v left join rule_plans p on p.organization_id = v.organization_id
     where v.version > coalesce(p.version, 0)`;
-  for (const { organization_id: organizationId, version, planned } of behind) {
+  for (const { organization_id: organizationId, version, planned } of outdated) {
     await db.transaction(async (tx) => {
-      const news = await findRuleChanges(tx, organizationId, planned);
-      const changes = news?.changes ?? [{ kind: "all", id: organizationId } as const];
+      const latest = await findRuleChanges(tx, organizationId, planned);
+      const changes = latest?.changes ?? [{ kind: "all", id: organizationId } as const];
       const fences = changes.filter(({ kind }) => kind === "geofence").map(({ id }) => id);
       const isAll = changes.some(({ kind }) => kind === "all");
       const held = await heldDevices(tx, organizationId, changes);
       const now = clock.now();
-      const which: Sql[] = [];
-      if (isAll) which.push(sql`state ? 'fences'`);
-      else if (fences.length > 0) which.push(sql`state->'fences' ?| ${fences}::text[]`);
-      if (isAll || held.isAll) which.push(hasBreach);
-      else if (held.ids.length > 0) which.push(sql`device_id = any(${held.ids}::uuid[]) and ${hasBreach}`);
-      if (which.length > 0) {
+      const conditions: Sql[] = [];
+      if (isAll) conditions.push(sql`state ? 'fences'`);
+      else if (fences.length > 0) conditions.push(sql`state->'fences' ?| ${fences}::text[]`);
+      if (isAll || held.isAll) conditions.push(hasBreach);
+      else if (held.ids.length > 0) conditions.push(sql`device_id = any(${held.ids}::uuid[]) and ${hasBreach}`);
+      if (conditions.length > 0) {
         await tx.run`
           with concerned as materialized (
             select device_id from rule_states
-            where organization_id = ${organizationId} and (due_at is null or due_at > ${now}) and (${joinSql(which, " or ")})
+            where organization_id = ${organizationId} and (due_at is null or due_at > ${now}) and (${joinSql(conditions, " or ")})
             order by device_id for update)
           update rule_states s set due_at = ${now} from concerned c where s.device_id = c.device_id`;
       }
       await tx.run`
-        insert into rule_plans as p (organization_id, version) values (${organizationId}, ${news?.version ?? version})
+        insert into rule_plans as p (organization_id, version) values (${organizationId}, ${latest?.version ?? version})
         on conflict (organization_id) do update set version = greatest(p.version, excluded.version)`;
     });
   }

@@ -18,7 +18,7 @@ export interface RuleWorkerOptions extends RuleTimerParts {
 /** Wakes up when the next timer is due, and looks for new ones every second. */
 export function startRuleWorker(options: RuleWorkerOptions): { close(): Promise<void> } {
   const { db, clock, log, listener, metrics } = options;
-  const ran = metrics.counter("vigil_rules_timers_total", "Devices whose rule timers were due and run.");
+  const ran = metrics.counter("vigil_rules_timers_total", "Devices whose due rule timers ran.");
   let isPlanDue = true;
   let plannedMs = Number.NEGATIVE_INFINITY;
   let isClosed = false;
@@ -44,7 +44,7 @@ export function startRuleWorker(options: RuleWorkerOptions): { close(): Promise<
   async function run(): Promise<void> {
     while (!isClosed) {
       const waitMs = await round().catch((error: unknown) => {
-        log.warn({ err: error, job: "rule timers" }, "periodic job failed, will be tried again");
+        log.warn({ err: error, job: "rule timers" }, "periodic job failed; it will be retried");
         plannedMs = Number.NEGATIVE_INFINITY;
         return maxWaitMs;
       });

@@ -16,7 +16,7 @@ const AssignRequest = Type.Object(
     role: Type.Optional(
       Type.String({
         default: "assigned",
-        description: "`owner` or `assigned`, in any case. Viewers are made by share.",
+        description: "`owner` or `assigned`, in any case. Viewers are created by share.",
       }),
     ),
   },
@@ -52,7 +52,7 @@ const assignments = collection({
   },
 });
 
-const ofDevice = {
+const deviceRoute = {
   tag: "Assignments",
   params: { uid: "imei" },
   partners: ["assignments:write"],
@@ -69,12 +69,12 @@ export const assignmentRoutes = (): Route[] => [
     toItem: toAssignment,
   }),
   assignments.retrieve({
-    summary: "One assignment, also a closed one",
+    summary: "One assignment, open or closed",
     item: Assignment,
     handle: async ({ object }) => toAssignment(object),
   }),
   route({
-    ...ofDevice,
+    ...deviceRoute,
     method: "POST",
     path: "/api/v1/devices/:uid/assign/",
     operationId: "devices_assign_create",
@@ -99,12 +99,12 @@ export const assignmentRoutes = (): Route[] => [
     },
   }),
   route({
-    ...ofDevice,
+    ...deviceRoute,
     method: "POST",
     path: "/api/v1/devices/:uid/unassign/",
     operationId: "devices_unassign_create",
     summary: "Close the assignment of an owner or assigned user",
-    description: "A viewer is removed by DELETE of the share.",
+    description: "To remove a viewer, delete the share.",
     body: refTo(UnassignRequest),
     responses: { 200: refTo(Assignment) },
     handle: async ({ object: device, body, organizationId, actor, now, transaction }) => {

@@ -35,9 +35,9 @@ export const auditList = defineList({
     actor_partner_integration: uuidParam("The integration that wrote."),
     actor_type: choiceParam("The kind of writer.", ["partners", "system", "users"]),
     content_type: integerParam("The number of the kind of object."),
-    model_name: textParam("The name of the kind of object, exact, without case."),
-    timestamp_after: dateTimeParam("From this time on, inclusive."),
-    timestamp_before: dateTimeParam("Before this time, exclusive."),
+    model_name: textParam("The name of the kind of object; an exact, case-insensitive match."),
+    timestamp_after: dateTimeParam("At or after this time."),
+    timestamp_before: dateTimeParam("Before this time."),
   },
 });
 

@@ -23,7 +23,7 @@ const AuditIntegration = Type.Object(
 );
 
 const entryFields = {
-  id: Type.Integer({ description: "Rises, but is not dense." }),
+  id: Type.Integer({ description: "Increases, with gaps." }),
   action: refTo(AuditActionNumber),
   action_display: refTo(AuditActionDisplay),
   actor: Nullable(refTo(AuditActor)),
@@ -48,7 +48,7 @@ const AuditLogEntryDetail = Type.Object(
     changes: Type.Unsafe<Record<string, [unknown, unknown]>>({
       type: "object",
       additionalProperties: { type: "array", items: {}, minItems: 2, maxItems: 2 },
-      description: "Field to [old, new].",
+      description: "[old, new] by field.",
     }),
     additional_data: FreeObject,
   },

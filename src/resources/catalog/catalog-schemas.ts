@@ -43,17 +43,17 @@ export const DeviceModel = Type.Object(
 
 export const Capability = Type.Object(
   {
-    code: Type.String({ description: "Unique within a model; of a command its command_type." }),
+    code: Type.String({ description: "Unique within a model. For a command, its command_type." }),
     kind: refTo(CapabilityKind),
     label: Type.String(),
     category: Type.String(),
     supported: Type.Boolean(),
-    requires_ack: Type.Boolean({ description: "False for what is not a command." }),
-    ack_timeout_seconds: Nullable(Type.Integer({ description: "Null for what is not a command." })),
+    requires_ack: Type.Boolean({ description: "False unless the capability is a command." }),
+    ack_timeout_seconds: Nullable(Type.Integer({ description: "Null unless the capability is a command." })),
     params_schema: Nullable(
       Type.Unsafe<Record<string, unknown>>({
         ...FreeObject,
-        description: "JSON Schema of `params`; null for what is not a command.",
+        description: "JSON Schema of `params`; null unless the capability is a command.",
       }),
     ),
     source: refTo(CapabilitySource),

@@ -74,13 +74,13 @@ describe("shipped catalog", () => {
       "watch",
     ]);
     const generic = catalog.protocols.map(({ slug }) => `${slug}-generic`);
-    expect(catalog.models.map(({ slug }) => slug)).toEqual(
-      [...generic, "gt06-r11", "iw-h10", "iw-kids", "iw-pt880"].toSorted(),
-    );
+    const more = ["gl200-sack", "gt06-r11", "iw-h10", "iw-kids", "iw-pt880", "minifinder2-w101"];
+    expect(catalog.models.map(({ slug }) => slug)).toEqual([...generic, ...more].toSorted());
   });
 
   it.each([
-    ["gl200-generic", 4, 2, 0, 5, 0],
+    ["gl200-generic", 4, 2, 0, 6, 0],
+    ["gl200-sack", 4, 2, 0, 6, 0],
     ["gt06-generic", 6, 4, 0, 6, 0],
     ["gt06-r11", 6, 2, 0, 5, 0],
     ["h02-generic", 4, 4, 0, 2, 0],
@@ -89,7 +89,8 @@ describe("shipped catalog", () => {
     ["iw-kids", 10, 4, 3, 2, 0],
     ["iw-pt880", 18, 9, 3, 7, 0],
     ["jt808-generic", 7, 4, 1, 5, 0],
-    ["minifinder2-generic", 0, 6, 0, 7, 0],
+    ["minifinder2-generic", 1, 6, 0, 7, 0],
+    ["minifinder2-w101", 5, 7, 0, 7, 0],
     ["osmand-generic", 0, 1, 0, 1, 0],
     ["teltonika-generic", 2, 3, 0, 2, 0],
     ["watch-generic", 17, 9, 3, 4, 0],

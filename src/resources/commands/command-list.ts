@@ -3,7 +3,7 @@ import { type Sql, sql } from "../../db/sql.ts";
 import { type ListPage, sqlCursorPage } from "../../http/list-results.ts";
 import { defineList, type ListQuery } from "../../http/lists.ts";
 import { choicesParam, dateTimeParam, textsParam } from "../../http/query-params.ts";
-import { commandStatuses, commandTables, type ShownCommandRow, shownColumns } from "./command-record.ts";
+import { commandStatuses, commandTables, type VisibleCommandRow, visibleColumns } from "./command-record.ts";
 
 export const commandList = defineList({
   kind: "cursor",
@@ -12,8 +12,8 @@ export const commandList = defineList({
   searches: "command_type",
   filters: {
     command_type: textsParam("The type."),
-    created_after: dateTimeParam("Created from this time on, inclusive."),
-    created_before: dateTimeParam("Created before this time, exclusive."),
+    created_after: dateTimeParam("Created at or after this time."),
+    created_before: dateTimeParam("Created before this time."),
     status: choicesParam("The status; `pending,sending,sent` is the active queue.", commandStatuses),
   },
 });
@@ -41,9 +41,9 @@ export const listCommands = (
   organizationId: string,
   deviceId: string,
   query: CommandQuery,
-): Promise<ListPage<ShownCommandRow>> =>
-  sqlCursorPage<ShownCommandRow>(db, query, {
-    select: shownColumns,
+): Promise<ListPage<VisibleCommandRow>> =>
+  sqlCursorPage<VisibleCommandRow>(db, query, {
+    select: visibleColumns,
     from: commandTables,
     where: conditions(organizationId, deviceId, query),
     search: sql`c.command_type`,

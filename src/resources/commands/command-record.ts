@@ -39,14 +39,16 @@ export const Command = Type.Object(
     status: refTo(CommandStatus),
     terminal: Type.Boolean({ description: "True once a final status is reached." }),
     queue_position: Nullable(
-      Type.Integer({ description: "From 1 among the commands of the device that are not final; null when final." }),
+      Type.Integer({
+        description: "Position among the device's commands that are not final, from 1; null when final.",
+      }),
     ),
-    attempts: Type.Integer({ description: "How often it was written to the device." }),
+    attempts: Type.Integer({ description: "How many times it was written to the device." }),
     result: Nullable(
       Type.Unsafe<Record<string, unknown>>({
         ...FreeObject,
         description:
-          "Of a measurement the reading; `confirmed` false where the device does not acknowledge this command.",
+          "For a measurement, the reading; `confirmed` is false where the device does not acknowledge this command.",
       }),
     ),
     error: Nullable(refTo(CommandError)),
@@ -55,7 +57,7 @@ export const Command = Type.Object(
     sent_at: Nullable(Timestamp),
     acked_at: Nullable(Timestamp),
     completed_at: Nullable(Timestamp),
-    expires_at: Type.String({ format: "date-time", description: "Until when it may be sent." }),
+    expires_at: Type.String({ format: "date-time", description: "The latest time at which it may be sent." }),
   },
   { $id: "Command" },
 );
@@ -74,7 +76,7 @@ export const CommandRequest = Type.Object(
       Type.Integer({
         minimum: 1,
         maximum: 2_592_000,
-        description: "Seconds in which the device must be reached; by default a day, or what the operator has set.",
+        description: "Seconds within which the device must be reached; by default a day, or what the operator has set.",
       }),
     ),
   },
@@ -117,11 +119,11 @@ export const commandColumns = sql`c.id, c.organization_id, c.device_id, d.uid as
 export const commandTables = sql`commands c
   join devices d on d.id = c.device_id and d.organization_id = c.organization_id`;
 
-export interface ShownCommandRow extends CommandRow {
+export interface VisibleCommandRow extends CommandRow {
   queue_position: number | null;
 }
 
-export const shownColumns = sql`${commandColumns}, case when ${isOpen} then (
+export const visibleColumns = sql`${commandColumns}, case when ${isOpen} then (
     select count(*) from commands q
     where q.device_id = c.device_id and q.status in ('pending', 'sending', 'sent') and q.number <= c.number
   ) end as queue_position`;
@@ -142,12 +144,12 @@ export function seesParams(principal: Principal, commandType: string): boolean {
 /** The record as the caller may see it. */
 export const commandFor =
   (principal: Principal) =>
-  (row: ShownCommandRow): Command => {
+  (row: VisibleCommandRow): Command => {
     const command = toCommand(row);
     return seesParams(principal, row.command_type) ? command : { ...command, params: redactedParams };
   };
 
-export const toCommand = (row: ShownCommandRow): Command => ({
+export const toCommand = (row: VisibleCommandRow): Command => ({
   command_uuid: row.id,
   device_uid: row.device_uid,
   command_type: row.command_type,

@@ -86,7 +86,7 @@ export function commandRoutes(catalog: Catalog, commandTtlSeconds: number): Rout
     commands.destroy({
       summary: "Delete a command",
       description:
-        "A pending command is never sent. 409 `command_in_flight` while the device is being told; a final one is hidden.",
+        "A pending command is cancelled. 409 `command_in_flight` while the command is being sent; a final one is hidden.",
       errors: [409],
       load: operable,
       handle: ({ object: device, organizationId, params, actor, now, transaction }) =>

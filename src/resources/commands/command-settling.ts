@@ -82,8 +82,8 @@ export async function settleCommands(db: Db, settlements: readonly Settlement[])
   );
   await settleSettings(db, commands, timeOf);
   const messages = commands.filter(({ command_type }) => command_type === "send_message");
-  const ofMessages = messages.length === 0 ? [] : await messagesOfCommandsSettled(db, messages);
-  return { commands, outbound: [...commands.map(outboundOf), ...ofMessages] };
+  const messageEntries = messages.length === 0 ? [] : await messagesOfCommandsSettled(db, messages);
+  return { commands, outbound: [...commands.map(outboundOf), ...messageEntries] };
 }
 
 /** Of a command that is final. */

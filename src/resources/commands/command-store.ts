@@ -13,8 +13,8 @@ import {
   commandColumns,
   commandTables,
   isOpen,
-  type ShownCommandRow,
-  shownColumns,
+  type VisibleCommandRow,
+  visibleColumns,
 } from "./command-record.ts";
 import { askForSetting, settleSettings } from "./command-settings.ts";
 import { privateTypes } from "./command-types.ts";
@@ -31,7 +31,7 @@ export interface NewCommand {
   /** Who speaks, for a command that is a message too. */
   senderName: string;
   /** Refuses what the caller may not choose, once the record is known. */
-  approve?(record: ShownCommandRow): void;
+  approve?(record: VisibleCommandRow): void;
 }
 
 /** What a new command has; the rest comes with what becomes of it. */
@@ -56,12 +56,12 @@ export async function createCommand(
   wanted: NewCommand,
   actor: Actor,
   now: Date,
-): Promise<ShownCommandRow> {
+): Promise<VisibleCommandRow> {
   const device = await lockLiveDevice(tx, organizationId, wanted.deviceId);
   if (!device) throw notFound();
   const queue = await tx.one<{ length: number; next_due_at: Date | null }>(sql`
     select count(*) as length, min(c.due_at) as next_due_at from commands c where c.device_id = ${device.id} and ${isOpen}`);
-  const row: Omit<ShownCommandRow, "number"> = {
+  const row: Omit<VisibleCommandRow, "number"> = {
     id: newUuid(),
     organization_id: organizationId,
     device_id: device.id,
@@ -106,9 +106,9 @@ export async function getCommand(
   organizationId: string,
   deviceId: string,
   id: string,
-): Promise<ShownCommandRow> {
-  const row = await db.maybeOne<ShownCommandRow & Record<string, unknown>>(sql`
-    select ${shownColumns} from ${commandTables}
+): Promise<VisibleCommandRow> {
+  const row = await db.maybeOne<VisibleCommandRow & Record<string, unknown>>(sql`
+    select ${visibleColumns} from ${commandTables}
     where c.organization_id = ${organizationId} and c.device_id = ${deviceId} and c.id = ${id} and c.deleted_at is null`);
   if (!row) throw notFound();
   return row;

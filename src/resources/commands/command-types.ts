@@ -14,7 +14,7 @@ const writtenOnce: readonly string[] = [
 ] satisfies CommandType[];
 
 /** Without an acknowledgement it is written a second time, if the device is connected. */
-export const isWrittenAgain = (type: string): boolean => !writtenOnce.includes(type);
+export const isRepeatable = (type: string): boolean => !writtenOnce.includes(type);
 
 /** Parameters with phone numbers, texts or health values: the audit log does not show them. */
 export const privateTypes: readonly string[] = [

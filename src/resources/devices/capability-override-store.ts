@@ -16,8 +16,10 @@ const listOverrides = (db: Db, { organization_id, id }: Target): Promise<Capabil
 /** What this device can do: its model, with what an operator changed for it. */
 export async function capabilitiesOfDevice(db: Db, device: Target, catalog: Catalog): Promise<Capability[]> {
   const overrides = await listOverrides(db, device);
-  const ofModel = catalog.findModel(device.device_model_slug) ? catalog.capabilitiesOf(device.device_model_slug) : [];
-  return resolveCapabilities(ofModel, overrides, catalog.findCapability);
+  const capabilities = catalog.findModel(device.device_model_slug)
+    ? catalog.capabilitiesOf(device.device_model_slug)
+    : [];
+  return resolveCapabilities(capabilities, overrides, catalog.findCapability);
 }
 
 /** `paramsSchema` undefined keeps the schema of an earlier override, null returns to that of the catalog. */

@@ -1,6 +1,6 @@
 import { type Static, type TProperties, Type } from "@sinclair/typebox";
 import { messageKeyword } from "../../http/field-errors.ts";
-import { describedAs, describedDefault, FreeObject, Nullable, patched, shownOf } from "../../http/schemas.ts";
+import { describedAs, describedDefault, describedSchemaOf, FreeObject, Nullable, patched } from "../../http/schemas.ts";
 import { type FieldErrors, validationError } from "../../lib/errors.ts";
 import { pick } from "../../lib/pick.ts";
 import type { Catalog } from "../catalog/catalog.ts";
@@ -66,8 +66,8 @@ const describeNewDefaults = <T extends TProperties>(fields: T): T =>
   Object.fromEntries(
     Object.entries(fields).map(([name, schema]) => {
       if (!(name in fieldDefaults)) return [name, schema];
-      const shown = shownOf(schema);
-      const words = `A new device has by default ${JSON.stringify(fieldDefaults[name as keyof typeof fieldDefaults])}.`;
+      const shown = describedSchemaOf(schema);
+      const words = `Default for a new device: ${JSON.stringify(fieldDefaults[name as keyof typeof fieldDefaults])}.`;
       return [name, describedAs(schema, { ...shown, description: [shown.description, words].join(" ").trim() })];
     }),
   ) as T;

@@ -15,7 +15,7 @@ export const deviceList = defineList({
   filters: {
     device_model_slug: textsParam("The model."),
     protocol_slug: textsParam("The protocol."),
-    is_online: booleanParam("Online now, or not."),
+    is_online: booleanParam("Whether the device is online."),
     tags: textsParam("Devices with any of these tags."),
   },
 });

@@ -116,7 +116,7 @@ export function deviceRoutes(catalog: Catalog, ackTimeoutSeconds: number, remove
     }),
     devices.update({
       summary: "Update a device in full",
-      description: "Optional fields that are left out return to their defaults.",
+      description: "Optional fields that are omitted are reset to their defaults.",
       body: DeviceUpdateRequest,
       item: Device,
       errors: [409],
@@ -131,7 +131,7 @@ export function deviceRoutes(catalog: Catalog, ackTimeoutSeconds: number, remove
     }),
     devices.destroy({
       summary: "Delete a device",
-      description: "Its history stays, its active assignments end, and its IMEI is free for any organization.",
+      description: "Its history is kept, its active assignments end, and any organization may register its IMEI.",
       handle: ({ transaction, organizationId, object, actor, now }) =>
         transaction((tx) => removeDevice(tx, organizationId, object.id, actor, now)),
     }),
@@ -151,7 +151,7 @@ export function deviceRoutes(catalog: Catalog, ackTimeoutSeconds: number, remove
         }),
     }),
     devices.get(":uid/config/", {
-      summary: "Settings of a device, wanted and acknowledged",
+      summary: "Settings of a device, requested and acknowledged",
       responses: { 200: refTo(DeviceConfig) },
       handle: async ({ db, organizationId, object, principal }) => {
         const capabilities = await capabilitiesOfDevice(db, object, catalog);

@@ -1,5 +1,6 @@
 import type { Database, Db, Tx } from "../../db/database.ts";
 import { notify } from "../../db/listener.ts";
+import { sql } from "../../db/sql.ts";
 import type { DeviceRow } from "./device-record.ts";
 
 /**
@@ -11,21 +12,40 @@ export interface SessionClaim {
   organizationId: string;
   protocol: string;
   remoteAddr: string;
+  /** What counts as one place, as networkOf names it. */
+  network: string;
+  transport: "tcp" | "udp";
 }
 
 export interface ClaimedSession {
   device_id: string;
   epoch: number;
   previous_node_id: string | null;
+  /** Of an open connection that this one has taken over, from another network or by a datagram; else null. */
+  previous_remote_addr: string | null;
+  /** When that happened the last times, the oldest first. */
+  takeovers: Date[];
   last_location: DeviceRow["last_location"];
   last_status: DeviceRow["last_status"];
 }
+
+/** More takeovers than this within the window are a conflict (section 30). */
+const maxTakeovers = 5;
+const takeoverWindowMs = 10 * 60_000;
+const conflictEveryMs = 60 * 60_000;
+
+export const isConflict = ({ takeovers }: Pick<ClaimedSession, "takeovers">, nowMs: number): boolean =>
+  takeovers.length > maxTakeovers && nowMs - (takeovers.at(-maxTakeovers - 1) as Date).getTime() <= takeoverWindowMs;
 
 /** Hears which of its sessions are over: "device epoch", where everything below the epoch is. */
 export const gatewayChannel = (nodeId: string): string => `vigil_gateway_${nodeId}`;
 
 const byDevice = <T extends { deviceId: string }>(rows: readonly T[]): T[] =>
   rows.toSorted((a, b) => (a.deviceId < b.deviceId ? -1 : 1));
+
+/** The address of a datagram proves nothing, so one that takes over a TCP connection counts as being from elsewhere. */
+const isTakenOver = sql`s.disconnected_at is null and s.network <> ''
+  and (s.network <> excluded.network or (s.transport = 'tcp' and excluded.transport = 'udp'))`;
 
 /** Each device once. Rows are locked in the order of device ids, as ingest does. */
 export function claimSessions(
@@ -37,15 +57,21 @@ export function claimSessions(
   const rows = byDevice(claims);
   return db.transaction(async (tx) => {
     const sessions = await tx.many<ClaimedSession>`
-      insert into device_sessions as s (device_id, organization_id, node_id, epoch, protocol, remote_addr, connected_at)
-      select d, o, ${nodeId}, 1, p, a, ${now}
+      insert into device_sessions as s
+        (device_id, organization_id, node_id, epoch, protocol, remote_addr, network, transport, connected_at)
+      select d, o, ${nodeId}, 1, p, a, w, t, ${now}
       from unnest(${rows.map((row) => row.deviceId)}::uuid[], ${rows.map((row) => row.organizationId)}::uuid[],
-        ${rows.map((row) => row.protocol)}::text[], ${rows.map((row) => row.remoteAddr)}::text[]) as n(d, o, p, a)
+        ${rows.map((row) => row.protocol)}::text[], ${rows.map((row) => row.remoteAddr)}::text[],
+        ${rows.map((row) => row.network)}::text[], ${rows.map((row) => row.transport)}::text[]) as n(d, o, p, a, w, t)
       on conflict (device_id) do update set organization_id = excluded.organization_id, node_id = excluded.node_id,
         epoch = s.epoch + 1, protocol = excluded.protocol, remote_addr = excluded.remote_addr,
-        connected_at = excluded.connected_at, disconnected_at = null,
-        previous_node_id = case when s.disconnected_at is null then s.node_id end
-      returning device_id, epoch, previous_node_id`;
+        network = excluded.network, transport = excluded.transport, connected_at = excluded.connected_at, disconnected_at = null,
+        previous_node_id = case when s.disconnected_at is null then s.node_id end,
+        previous_remote_addr = case when ${isTakenOver} then s.remote_addr end,
+        takeovers = case when ${isTakenOver}
+          then (s.takeovers || excluded.connected_at)[greatest(1, cardinality(s.takeovers) + 1 - ${maxTakeovers}):]
+          else s.takeovers end
+      returning device_id, epoch, previous_node_id, previous_remote_addr, takeovers`;
     const epochs = new Map(sessions.map((session) => [session.device_id, session]));
     const states = await tx.many<ClaimedSession>`
       insert into device_state as s (device_id, organization_id, session_epoch, is_online, last_status)
@@ -58,11 +84,17 @@ export function claimSessions(
       if (previous_node_id === null || previous_node_id === nodeId) continue;
       await notify(tx, gatewayChannel(previous_node_id), `${device_id} ${epoch}`);
     }
-    return states.map((state) => ({
-      ...state,
-      previous_node_id: epochs.get(state.device_id)?.previous_node_id ?? null,
-    }));
+    return states.map((state) => ({ ...state, ...(epochs.get(state.device_id) as ClaimedSession) }));
   });
+}
+
+/** True: no conflict of the device was told within the hour, and this one is to be. */
+export async function claimConflict(tx: Tx, organizationId: string, deviceId: string, now: Date): Promise<boolean> {
+  const claimed = await tx.run`
+    update device_sessions set conflict_at = ${now}
+    where organization_id = ${organizationId} and device_id = ${deviceId}
+      and (conflict_at is null or conflict_at <= ${new Date(now.getTime() - conflictEveryMs)})`;
+  return claimed > 0;
 }
 
 /** Of sessions that are still the newest of their devices. */

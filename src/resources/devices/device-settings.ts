@@ -30,13 +30,17 @@ const value = (description: string) => Type.Unsafe<unknown>({ description });
 
 const DeviceSetting = Type.Object(
   {
-    desired: value("The value last asked for by a command; null before the first one."),
+    desired: value("The value last requested by a command; null before the first one."),
     reported: value("The value the device has acknowledged."),
     reported_at: Nullable(Timestamp),
-    command_uuid: Nullable(Type.String({ format: "uuid", description: "The command still under way." })),
-    in_sync: Type.Boolean({ description: "True when nothing was asked for or the device has acknowledged it." }),
+    command_uuid: Nullable(Type.String({ format: "uuid", description: "The command still in progress." })),
+    in_sync: Type.Boolean({
+      description: "True when nothing was requested, or the device has acknowledged the request.",
+    }),
     redacted: Type.Optional(
-      Type.Boolean({ description: "Present and true when phone numbers are withheld: `devices:write` shows them." }),
+      Type.Boolean({
+        description: "Present, and true, when phone numbers are hidden; the scope `devices:write` reveals them.",
+      }),
     ),
   },
   { $id: "DeviceSetting" },

@@ -123,7 +123,7 @@ export async function storeDevice(tx: Tx, before: DeviceRow, values: DeviceValue
       where organization_id = ${before.organization_id} and device_id = ${before.id}`;
   }
   const after = await lockLiveDevice(tx, before.organization_id, before.id);
-  if (!after) throw new Error(`device ${before.id} vanished under its lock`);
+  if (!after) throw new Error(`device ${before.id} disappeared while it was locked`);
   return after;
 }
 
@@ -177,7 +177,7 @@ export async function settleRaces<T>(tx: Tx, attempt: () => Promise<T | undefine
     try {
       const result = await tx.savepoint(attempt);
       if (result !== undefined) return result;
-      if (count >= maxAttempts) throw new Error("a device could not be written: others kept changing it");
+      if (count >= maxAttempts) throw new Error("a device could not be updated: concurrent changes kept changing it");
     } catch (error) {
       if (count >= maxAttempts || !racedIndexes.includes(violatedConstraint(error) ?? "")) throw error;
     }

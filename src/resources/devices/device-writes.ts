@@ -8,6 +8,7 @@ import { touchRules } from "../rule-versions/rule-version.ts";
 import { type GivenFields, withDefaults } from "./device-fields.ts";
 import { Device, type DeviceFields, verbatimFields } from "./device-record.ts";
 import { dropSession } from "./device-sessions.ts";
+import { saveSim } from "./device-sim.ts";
 import {
   type DeviceRow,
   type DeviceValues,
@@ -41,12 +42,12 @@ export interface Registered {
 
 /** POST: a new device, an update of the own live one, or the return of one that the organization had deleted. */
 export async function registerDevice(tx: Tx, uid: string, write: DeviceWrite): Promise<Registered> {
-  const { isLiveAnew, ...registered } = await register(tx, uid, write);
-  if (isLiveAnew) await touchRules(tx, write.organization.id, { kind: "device", id: registered.device.id });
+  const { isRevived, ...registered } = await register(tx, uid, write);
+  if (isRevived) await touchRules(tx, write.organization.id, { kind: "device", id: registered.device.id });
   return registered;
 }
 
-function register(tx: Tx, uid: string, write: DeviceWrite): Promise<Registered & { isLiveAnew: boolean }> {
+function register(tx: Tx, uid: string, write: DeviceWrite): Promise<Registered & { isRevived: boolean }> {
   const { organization, now } = write;
   return settleRaces(tx, async () => {
     const live = await findLiveDeviceAnywhere(tx, uid);
@@ -56,7 +57,7 @@ function register(tx: Tx, uid: string, write: DeviceWrite): Promise<Registered &
       : await lockFormerDevice(tx, organization.id, uid);
     // Deleted between the look and the lock.
     if (live && !before) return undefined;
-    if (before) return { isNew: false, isLiveAnew: !live, device: await change(tx, before, write, false) };
+    if (before) return { isNew: false, isRevived: !live, device: await change(tx, before, write, false) };
 
     const { device_model_slug } = write.given;
     if (device_model_slug === undefined) {
@@ -70,7 +71,7 @@ function register(tx: Tx, uid: string, write: DeviceWrite): Promise<Registered &
     const device = await insertDevice(tx, organization.id, uid, values, now);
     if (!device) return undefined;
     await audit(tx, "created", null, device, write);
-    return { isNew: true, isLiveAnew: true, device };
+    return { isNew: true, isRevived: true, device };
   });
 }
 
@@ -91,6 +92,10 @@ async function change(tx: Tx, before: DeviceRow, write: DeviceWrite, isFull: boo
   // The connection speaks with the dialect, the id and the zone of before: the device is made to log in again.
   const isOtherDevice = sessionFields.some((field) => before[field] !== after[field]);
   if (isOtherDevice) await dropSession(tx, write.organization.id, after.id, write.now);
+  // Also an unchanged null: it says that the next SIM is welcome (section 30).
+  if (write.given.iccid !== undefined || before.iccid !== after.iccid) {
+    await saveSim(tx, write.organization.id, after.id, { iccid: after.iccid, imsi: null });
+  }
   await audit(tx, "updated", before, after, write);
   return after;
 }

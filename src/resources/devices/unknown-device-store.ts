@@ -21,6 +21,28 @@ export const countUnknownDevices = (db: Db, rows: readonly UnknownDevice[]): Pro
       last_seen_at = greatest(u.last_seen_at, excluded.last_seen_at)`;
 };
 
+/** A network whose logins are answered slowly, until then. */
+export interface ThrottledNetwork {
+  network: string;
+  throttled_until: Date;
+}
+
+export const saveThrottledNetworks = (db: Db, rows: readonly ThrottledNetwork[]): Promise<number> => {
+  const sorted = rows.toSorted((a, b) => (a.network < b.network ? -1 : 1));
+  return db.run`
+    insert into throttled_networks as t (network, throttled_until)
+    select * from unnest(${sorted.map((row) => row.network)}::text[],
+      ${sorted.map((row) => row.throttled_until)}::timestamptz[])
+    on conflict (network) do update set throttled_until = greatest(t.throttled_until, excluded.throttled_until)`;
+};
+
+export const listThrottledNetworks = (db: Db, now: Date): Promise<ThrottledNetwork[]> =>
+  db.many<ThrottledNetwork>`
+    select network, throttled_until from throttled_networks where throttled_until > ${now} order by network`;
+
+export const forgetThrottledNetworks = (db: Db, now: Date): Promise<number> =>
+  db.run`delete from throttled_networks where throttled_until < ${now}`;
+
 /** The latest first. */
 export const listUnknownDevices = (db: Db, limit: number): Promise<UnknownDevice[]> =>
   db.many<UnknownDevice>`

@@ -27,7 +27,9 @@ const fields = {
   received_at: Timestamp,
   duration_ms: Type.Integer(),
   sampling_rate_hz: Type.Number(),
-  sample_count: Type.Integer({ description: "Of one lead, gaps included; while receiving, those that are there." }),
+  sample_count: Type.Integer({
+    description: "Samples of one lead, gaps included; while receiving, those received so far.",
+  }),
   leads: Type.Array(Type.String()),
   unit: Type.String({ examples: ["uV"] }),
   avg_hr: Nullable(Type.Integer()),
@@ -45,7 +47,10 @@ export type EcgRecording = Static<typeof EcgRecording>;
 export const EcgRecordingDetail = Type.Object(
   {
     ...fields,
-    device_info: Type.Unsafe<Record<string, unknown>>({ ...FreeObject, description: "What the device says beside." }),
+    device_info: Type.Unsafe<Record<string, unknown>>({
+      ...FreeObject,
+      description: "Additional data from the device.",
+    }),
     notes: Nullable(Type.String()),
   },
   { $id: "EcgRecordingDetail" },

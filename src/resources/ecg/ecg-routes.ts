@@ -25,7 +25,7 @@ const EcgWaveform = Type.Object(
     leads: Type.Array(
       Type.Object({
         name: Type.String(),
-        samples: Type.Array(Nullable(Type.Integer({ description: "Null where a part never came." }))),
+        samples: Type.Array(Nullable(Type.Integer({ description: "Null where a part was never received." }))),
       }),
     ),
     sample_count: Type.Integer({ description: "Of each lead, gaps included." }),
@@ -39,7 +39,7 @@ const EcgWaveform = Type.Object(
 export type EcgWaveform = Static<typeof EcgWaveform>;
 
 const waveformQuery = {
-  format: choiceParam("The form of the answer; it wins over Accept.", waveformForms),
+  format: choiceParam("The format of the answer; takes precedence over Accept.", waveformForms),
 };
 
 const recordings = collection({
@@ -78,7 +78,7 @@ export const ecgRoutes = (): Route[] => [
   recordings.get(":id/waveform/", {
     summary: "The samples of an ECG recording",
     description:
-      "JSON, CSV (microvolts) or a FHIR R4 Observation, by `format` or `Accept`. With an ETag, and compressed on request. While the recording is being received 404 `waveform_not_available`. Not for diagnosis.",
+      "JSON, CSV (microvolts) or a FHIR R4 Observation, by `format` or `Accept`. With an ETag, and compressed on request. While the recording is being received: 404 `waveform_not_available`. Not for diagnosis.",
     query: waveformQuery,
     responses: { 200: refTo(EcgWaveform), 304: null },
     otherForms: {

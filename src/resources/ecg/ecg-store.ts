@@ -15,7 +15,7 @@ export const ecgList = defineList({
   filters: {},
 });
 
-const ofDevice = ({ id, organization_id }: DeviceRow) =>
+const belongsTo = ({ id, organization_id }: DeviceRow) =>
   sql`r.device_id = ${id} and r.organization_id = ${organization_id}`;
 
 export const listEcg = (
@@ -26,7 +26,7 @@ export const listEcg = (
   sqlPage<EcgRow>(db, query, {
     select: ecgColumns,
     from: sql`ecg_recordings r`,
-    where: [ofDevice(device)],
+    where: [belongsTo(device)],
     search: sql`r.search`,
     ordering: {
       ts: { column: sql`r.ts` },
@@ -38,7 +38,7 @@ export const listEcg = (
 
 export async function getEcg(db: Db, device: DeviceRow, id: string): Promise<EcgRow> {
   const row = await db.maybeOne<EcgRow>(sql`
-    select ${ecgColumns} from ecg_recordings r where ${ofDevice(device)} and r.id = ${id}`);
+    select ${ecgColumns} from ecg_recordings r where ${belongsTo(device)} and r.id = ${id}`);
   if (!row) throw notFound();
   return row;
 }

@@ -22,7 +22,7 @@ function labelsParam(description: string, numbers: Readonly<Record<string, numbe
   const known = new Map(labels.flatMap(([label, number]) => [[label, number] as const, [String(number), number]]));
   const listed = labels.map(([label, number]) => `${label} (${number})`).join(", ");
   return {
-    description: `${description} Labels or numbers, one or a comma separated list: ${listed}.`,
+    description: `${description} Labels or numbers, one or a comma-separated list: ${listed}.`,
     schema: { type: "string" },
     parse: (text) =>
       text
@@ -46,18 +46,18 @@ export const eventList = defineList({
   defaultOrdering: "-ts",
   searches: "title, device uid",
   filters: {
-    acknowledged: booleanParam("Acknowledged, or not."),
+    acknowledged: booleanParam("Whether the event is acknowledged."),
     device: uuidParam("The id of the device."),
     device_uid: imeiParam("The IMEI of the device, also of a deleted one."),
     event_type: labelsParam("The type.", typeNumbers),
     fence_id: {
-      description: "The id of the geofence. One that does not exist gives an empty list.",
+      description: "The id of the geofence. An unknown id returns an empty list.",
       schema: { type: "string" },
       parse: (text) => (isUuid(text) ? text : null),
     } satisfies QueryParam<string | null>,
     severity: labelsParam("The severity.", severityNumbers),
-    ts_after: dateTimeParam("From this time on, inclusive."),
-    ts_before: dateTimeParam("Before this time, exclusive."),
+    ts_after: dateTimeParam("At or after this time."),
+    ts_before: dateTimeParam("Before this time."),
   },
 });
 

@@ -23,13 +23,13 @@ const eventFields = {
   event_type: refTo(EventTypeLabel),
   severity: refTo(EventSeverity),
   ts: Type.String({ format: "date-time", description: "When it happened; server time for what the server observes." }),
-  device_ts: Nullable(Type.String({ format: "date-time", description: "The clock of the device, as sent." })),
+  device_ts: Nullable(Type.String({ format: "date-time", description: "The device's clock, as sent." })),
   device: Uuid,
   device_uid: Type.String({ description: "IMEI, 15 digits." }),
   title: Type.String(),
   message: Type.String(),
   fence_id: Nullable(Uuid),
-  fence_name: Nullable(Type.String({ description: "As it was when the event was made." })),
+  fence_name: Nullable(Type.String({ description: "As it was when the event was created." })),
   threshold_id: Nullable(Uuid),
   metric_key: Nullable(Type.String()),
   value: Nullable(Type.Number()),
@@ -38,7 +38,10 @@ const eventFields = {
   acknowledged: Type.Boolean(),
   acknowledged_at: Nullable(Timestamp),
   acknowledged_by: Nullable(
-    Type.String({ format: "uuid", description: "The person; null for a partner and while nobody has." }),
+    Type.String({
+      format: "uuid",
+      description: "The person who acknowledged it; null for a partner, and until someone has.",
+    }),
   ),
   created_at: Timestamp,
 };
@@ -94,6 +97,13 @@ export function severityLabel(number: number): Severity {
   const label = severityNames.find((name) => severities[name] === number);
   if (!label) throw new Error(`unknown severity number ${number}`);
   return label;
+}
+
+/** For everybody but ADMINs: the addresses of a contested connection are theirs alone (section 30). */
+export function withoutAddresses<Row extends EventRow>(row: Row): Row {
+  if (!("addresses" in row.data)) return row;
+  const { addresses: _, ...data } = row.data;
+  return { ...row, data };
 }
 
 export const toEvent = (row: EventRow): Event => ({

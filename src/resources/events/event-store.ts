@@ -8,11 +8,13 @@ import { refuseViewer } from "../assignments/operable-device.ts";
 import { changesBetween, recordAudit } from "../audit/audit-store.ts";
 import {
   type EventDetailRow,
+  type EventRow,
   eventDetailColumns,
   eventTables,
   eventTypeLabel,
   severityLabel,
   toEventDetail,
+  withoutAddresses,
 } from "./event-record.ts";
 
 const seesAll = (principal: Principal): boolean =>
@@ -26,6 +28,11 @@ export function visibleEvents(principal: Principal): Sql {
   return sql`${own} and e.device_id in (
     select a.device_id from assignments a
     where a.organization_id = ${organizationId} and a.user_id = ${principal.id} and a.is_active)`;
+}
+
+/** What the caller may see of the event: partners, and who holds the device, do not see everything. */
+export function visibleRow<Row extends EventRow>(principal: Principal, row: Row): Row {
+  return principal.kind === "person" && isAtLeast(principal.person.role, "ADMIN") ? row : withoutAddresses(row);
 }
 
 /** An event that the caller may not see is not found, as one that does not exist. */

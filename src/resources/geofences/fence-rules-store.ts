@@ -47,7 +47,7 @@ export async function listFenceRulesById(db: Db, organizationId: string, ids: re
   return withLinks(db, organizationId, await readFences(db, organizationId, sql`g.id = any(${ids}::uuid[])`));
 }
 
-async function readFences(db: Db, organizationId: string, which: Sql): Promise<FenceRule[]> {
+async function readFences(db: Db, organizationId: string, condition: Sql): Promise<FenceRule[]> {
   const rows = await db.many<Omit<FenceRule, "links">>(sql`
     select g.id, g.name, g.lat, g.lng, g.radius_m as "radiusM", g.trigger_on_enter as "triggerOnEnter",
       g.trigger_on_exit as "triggerOnExit", g.trigger_on_dwell as "triggerOnDwell",
@@ -55,7 +55,7 @@ async function readFences(db: Db, organizationId: string, which: Sql): Promise<F
       g.shape_revision as "shapeRevision", g.shape_version as "shapeVersion", g.created_at as "createdAt",
       g.updated_at as "updatedAt"
     from geofences g
-    where g.organization_id = ${organizationId} and g.is_active and g.deleted_at is null and ${which}`);
+    where g.organization_id = ${organizationId} and g.is_active and g.deleted_at is null and ${condition}`);
   return rows.map((row) => ({ ...row, links: [] }));
 }
 

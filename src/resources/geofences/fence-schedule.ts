@@ -22,7 +22,7 @@ const ScheduleWindow = Type.Object(
     end: Type.String({
       pattern: "^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$",
       description:
-        "HH:MM, or 24:00. Before `start`, the window runs over midnight and belongs to the day of its start.",
+        "HH:MM, or 24:00. If earlier than `start`, the window runs past midnight and belongs to the day on which it starts.",
       examples: ["18:00"],
       [messageKeyword]: "Expected a time as HH:MM, or 24:00.",
     }),

@@ -14,7 +14,7 @@ const dwell = Type.Integer({
   maximum: maxDwellSeconds,
   description: "Required when trigger_on_dwell is true.",
 });
-const schedule = { ...GeofenceScheduleRequest, description: "When events are made; null is always." };
+const schedule = { ...GeofenceScheduleRequest, description: "When the geofence creates events; null means always." };
 
 /** Writable fields, all of them: POST and PUT. What is left out has its default. */
 const fullFields = {
@@ -50,7 +50,9 @@ export const GeofenceRequest = Type.Object(
     ...fullFields,
     scope: Type.Optional(scope),
     user: Type.Optional(
-      Nullable(Type.String({ format: "uuid", description: "Of scope user; read back as user_id.", default: null })),
+      Nullable(
+        Type.String({ format: "uuid", description: "Only for scope user; returned as user_id.", default: null }),
+      ),
     ),
   },
   { $id: "GeofenceRequest" },
@@ -95,7 +97,7 @@ export function checkDwell({ trigger_on_dwell, dwell_threshold_seconds }: FenceF
 export function checkScope(body: GeofenceRequest, errors: FieldErrors): void {
   if ("group" in body && body.group !== null) errors.scope = [groupText];
   if (body.scope === "user" && !body.user) errors.user = ["This field is required when scope is user."];
-  if (body.scope !== "user" && body.user) errors.user = ["This field is only possible when scope is user."];
+  if (body.scope !== "user" && body.user) errors.user = ["This field is only allowed when scope is user."];
 }
 
 export function throwErrors(errors: FieldErrors): void {

@@ -25,7 +25,7 @@ export const geofenceList = defineList({
   filters: {
     device_uid: imeiParam("Fences linked to the device with this IMEI."),
     fence_type: choiceParam("The type.", fenceTypes),
-    is_active: booleanParam("Active, or not."),
+    is_active: booleanParam("Whether the geofence is active."),
     scope: choiceParam("What the fence applies to.", fenceScopes),
   },
 });

@@ -36,7 +36,7 @@ const scopeFields = {
   is_active: Type.Boolean(),
   scope: refTo(FenceScope),
   group_id: Nullable(Uuid),
-  user_id: Nullable(Type.String({ format: "uuid", description: "Of scope user." })),
+  user_id: Nullable(Type.String({ format: "uuid", description: "Only for scope user." })),
 };
 const times = { created_at: Timestamp, updated_at: Timestamp };
 

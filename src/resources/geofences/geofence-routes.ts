@@ -32,7 +32,7 @@ const GeofenceLinkResult = Type.Object(
   {
     linked: Type.Array(Type.String()),
     already_linked: Type.Array(Type.String()),
-    not_found: Type.Array(Type.String(), { description: "No live devices of the organization." }),
+    not_found: Type.Array(Type.String(), { description: "IMEIs that are not live devices of the organization." }),
     device_count: Type.Integer({ description: "Linked live devices after this call." }),
   },
   { $id: "GeofenceLinkResult" },
@@ -115,7 +115,7 @@ export const geofenceRoutes = (): Route[] => [
   }),
   fences.update({
     summary: "Update a geofence in full",
-    description: "Optional fields that are left out return to their defaults. Scope, user and devices stay.",
+    description: "Optional fields that are omitted are reset to their defaults. Scope, user and devices are kept.",
     body: GeofenceUpdateRequest,
     item: GeofenceDetail,
     handle: update,
@@ -128,7 +128,7 @@ export const geofenceRoutes = (): Route[] => [
   }),
   fences.destroy({
     summary: "Delete a geofence",
-    description: "Its events stay.",
+    description: "Its events are kept.",
     handle: (context) => context.transaction((tx) => deleteFence(tx, writerOf(context), context.object.id)),
   }),
   fences.post(":id/devices/", {

@@ -62,8 +62,8 @@ export async function updateFence(
   throwErrors(errors);
   const changes = changesBetween(auditView(before), auditView(wanted));
   if (Object.keys(changes).length === 0) return before;
-  const isShapedAnew = "center" in changes || "radius" in changes || (wanted.is_active && !before.is_active);
-  const after = await storeFence(tx, before, fieldsOf(wanted), before.shape_revision + (isShapedAnew ? 1 : 0), now);
+  const isReshaped = "center" in changes || "radius" in changes || (wanted.is_active && !before.is_active);
+  const after = await storeFence(tx, before, fieldsOf(wanted), before.shape_revision + (isReshaped ? 1 : 0), now);
   await recordAudit(tx, actor, now, { action: "updated", ...auditedFence(after), changes });
   await touchRules(tx, organizationId, { kind: "geofence", id });
   return after;

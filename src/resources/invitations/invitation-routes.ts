@@ -6,7 +6,7 @@ import { refTo } from "../../http/schemas.ts";
 import { notFound, passwordNotAllowed, validationError } from "../../lib/errors.ts";
 import { fullNameOf } from "../../oauth/person-store.ts";
 import { Assignment, type AssignmentRow, toAssignment } from "../assignments/assignment-record.ts";
-import { checkGivenRole, giverOf, parseRole } from "../users/role-rules.ts";
+import { checkGrantedRole, granterOf, parseRole } from "../users/role-rules.ts";
 import { toUser, User } from "../users/user-record.ts";
 import { acceptInvitation, findTarget } from "./accepting.ts";
 import { Invitation, toInvitation } from "./invitation-record.ts";
@@ -78,7 +78,7 @@ export const invitationRoutes = (): Route[] => [
     handle: async ({ principal, body, actor, now, transaction, link }) => {
       const role = parseRole(body.role ?? "USER");
       if (!role) throw validationError({ role: [`"${body.role?.slice(0, 100)}" is not a valid choice.`] });
-      checkGivenRole(giverOf(principal), role);
+      checkGrantedRole(granterOf(principal), role);
       const input = { email: body.email.toLowerCase(), role, linkBase: link("/console/accept") };
       return transaction(async (tx) => {
         const made = toInvitation(await inviteMember(tx, principal.organization, input, actor, now));

@@ -28,8 +28,8 @@ export interface HistorySource {
 }
 
 export const timeFilters = {
-  ts_after: dateTimeParam("From this time on, inclusive."),
-  ts_before: dateTimeParam("Before this time, exclusive."),
+  ts_after: dateTimeParam("At or after this time."),
+  ts_before: dateTimeParam("Before this time."),
 };
 
 type HistoryQuery = ListQuery<typeof timeFilters>;

@@ -13,8 +13,11 @@ export const Location = Type.Object(
   {
     id: Uuid,
     device_uid: Type.String(),
-    ts: Type.String({ format: "date-time", description: "Time of the fix, or of reception when that is implausible." }),
-    device_ts: Nullable(Type.String({ format: "date-time", description: "The clock of the device, as sent." })),
+    ts: Type.String({
+      format: "date-time",
+      description: "Time of the fix, or time of reception if the former is implausible.",
+    }),
+    device_ts: Nullable(Type.String({ format: "date-time", description: "The device's clock, as sent." })),
     received_at: Timestamp,
     lat: Type.Number(),
     lng: Type.Number(),

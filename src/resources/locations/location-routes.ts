@@ -21,7 +21,8 @@ const locations = collection({
 export const locationRoutes = (): Route[] => [
   locations.list({
     summary: "Positions of a device, newest first",
-    description: "Positions that a device uploads late appear at their own `ts`; the gap-free channel is the replay.",
+    description:
+      "Positions that a device uploads late appear at their own `ts`. Use the replay to receive every position without gaps.",
     list: locationList,
     item: Location,
     rows: ({ db, object, list, now }) => listLocations(db, object, withSearchWindow(list(), now)),
@@ -37,9 +38,9 @@ export const locationRoutes = (): Route[] => [
     },
   }),
   locations.get("segments/", {
-    summary: "Travel and stops in a window of time",
+    summary: "Movement and stops within a time window",
     description:
-      "The last 6 hours, or a window of up to 7 days. Of a window with more than 50,000 positions one per equal slice of time is used.",
+      "The last 6 hours, or a window of up to 7 days. A window with more than 50,000 positions is reduced to one position per equal slice of time.",
     query: segmentQuery,
     responses: { 200: refTo(DeviceSegments) },
     handle: async ({ db, object, query, now }) => {

@@ -16,7 +16,7 @@ export const locationList = defineList({
   filters: {
     source: choicesParam("Where the position comes from.", locationSources),
     ...timeFilters,
-    include_invalid: booleanParam("Implausible positions too."),
+    include_invalid: booleanParam("Also returns implausible positions."),
   },
 });
 

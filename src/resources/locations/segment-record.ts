@@ -6,8 +6,8 @@ import type { Segment, Window } from "./segments.ts";
 
 const times = {
   start_ts: Timestamp,
-  end_ts: Nullable(Type.String({ format: "date-time", description: "Null while the segment goes on." })),
-  duration_seconds: Type.Integer({ description: "Counts to `to` while the segment goes on." }),
+  end_ts: Nullable(Type.String({ format: "date-time", description: "Null while the segment is ongoing." })),
+  duration_seconds: Type.Integer({ description: "Counted up to `to` while the segment is ongoing." }),
   ongoing: Type.Boolean(),
   distance_m: Type.Integer(),
   point_count: Type.Integer({ description: "Neighbouring segments share the point between them." }),
@@ -54,9 +54,12 @@ export const DeviceSegments = Type.Object(
 );
 
 export const segmentQuery = {
-  ts_after: dateTimeParam("Begin of the window; 6 hours before its end by default."),
-  ts_before: dateTimeParam("End of the window; now by default."),
-  min_stop_seconds: integerParam("The shortest stop, 60 to 86400 seconds; 180 by default.", { low: 60, high: 86_400 }),
+  ts_after: dateTimeParam("Start of the window; by default 6 hours before its end."),
+  ts_before: dateTimeParam("End of the window; by default now."),
+  min_stop_seconds: integerParam("Minimum duration of a stop, 60 to 86400 seconds; 180 by default.", {
+    low: 60,
+    high: 86_400,
+  }),
 };
 
 const defaultWindowMs = 6 * 3_600_000;
@@ -66,6 +69,6 @@ export function readWindow(given: { ts_after?: Date; ts_before?: Date }, nowMs: 
   const toMs = given.ts_before?.getTime() ?? nowMs;
   const fromMs = given.ts_after?.getTime() ?? toMs - defaultWindowMs;
   if (fromMs >= toMs) throw validationError({ ts_after: ["Ensure this time is before the end of the window."] });
-  if (toMs - fromMs > maxWindowMs) throw validationError({ ts_after: ["Ensure the window is at most 7 days."] });
+  if (toMs - fromMs > maxWindowMs) throw validationError({ ts_after: ["Ensure the window is at most 7 days long."] });
   return { fromMs, toMs };
 }

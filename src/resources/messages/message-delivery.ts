@@ -90,7 +90,7 @@ export type Answered = { serial: string } | { messageType: MessageType };
  * in that note counts as of then, because partners order by these times.
  */
 export async function markDelivered(db: Db, sender: Sender, answered: Answered, now: Date): Promise<OutboundEntry[]> {
-  const which =
+  const condition =
     "serial" in answered
       ? sql`m.wire_serial = ${answered.serial}`
       : sql`m.message_type = ${answered.messageType} and m.command_uuid is null and not (m.message_type = 'text' and exists (
@@ -99,7 +99,7 @@ export async function markDelivered(db: Db, sender: Sender, answered: Answered, 
   const row = await db.maybeOne<MessageRow & { was_sent: boolean }>(sql`
     with before as (
       select m.device_id, m.id, m.sent_at is not null as was_sent from messages m
-      where ${isSentBy(sender)} and ${which} order by m.position limit 1 for update
+      where ${isSentBy(sender)} and ${condition} order by m.position limit 1 for update
     )
     update messages m set status = 'delivered', delivered_at = greatest(${now}::timestamptz, m.sent_at),
       sent_at = coalesce(m.sent_at, ${now})
@@ -144,9 +144,9 @@ export async function expireMessages(db: Database, now: Date, outcomes = noOutco
         from due, devices d
         where m.device_id = due.device_id and m.id = due.id and d.id = m.device_id
         returning ${messageColumns}, m.deleted_at is not null as is_deleted, due.status as status_before`);
-      const shown = rows.filter(({ is_deleted }) => !is_deleted);
-      for (const row of shown) await recordGivenUp(tx, row, row.status_before, now);
-      const entries = shown.map((row) => messageEntry("message.failed", row, now.getTime()));
+      const visible = rows.filter(({ is_deleted }) => !is_deleted);
+      for (const row of visible) await recordGivenUp(tx, row, row.status_before, now);
+      const entries = visible.map((row) => messageEntry("message.failed", row, now.getTime()));
       await appendOutbound(tx, entries, now.getTime());
       return { rows, entries };
     });

@@ -24,7 +24,7 @@ const FailureReason = StringEnum("MessageFailureReasonEnum", failureReasons);
 
 const MessageAudio = Type.Object(
   {
-    available: Type.Boolean({ description: "False while a text has not been spoken yet." }),
+    available: Type.Boolean({ description: "False until the text has been converted to speech." }),
     url: Type.String({ description: "Path of the recording.", examples: ["/api/v1/devices/…/messages/…/audio/"] }),
     mime_type: Type.String({ examples: ["audio/amr"] }),
     duration_ms: Nullable(Type.Integer()),

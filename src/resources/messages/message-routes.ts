@@ -4,7 +4,7 @@ import { choiceParam } from "../../http/query-params.ts";
 import { refuseReadOnly } from "../../http/read-only.ts";
 import { type Answer, created, ok, type Route } from "../../http/route.ts";
 import { refTo } from "../../http/schemas.ts";
-import { notFound, rangeNotSatisfiable, unsupportedMediaType, validationError } from "../../lib/errors.ts";
+import { notFound, rangeNotSatisfiable, tooBusy, unsupportedMediaType, validationError } from "../../lib/errors.ts";
 import { getOperableDevice } from "../assignments/operable-device.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { type DeviceRow, getVisibleDevice } from "../devices/device-store.ts";
@@ -23,7 +23,14 @@ import {
 } from "./message-fields.ts";
 import { listMessages, messageList } from "./message-list.ts";
 import { Message, toMessage } from "./message-record.ts";
-import { createMessage, deleteMessages, findAudio, getMessage, type NewMessage } from "./message-store.ts";
+import {
+  createMessage,
+  deleteMessages,
+  findAudio,
+  getMessage,
+  isSpeechFull,
+  type NewMessage,
+} from "./message-store.ts";
 import type { VoiceTools } from "./voice-tools.ts";
 
 type Loading = Pick<ObjectContext, "db" | "principal" | "params">;
@@ -95,7 +102,7 @@ export function messageRoutes({ catalog, voice, ttlSeconds }: MessageRouteOption
     }),
     messages.post("send-text/", {
       summary: "Send a text to a device",
-      description: "Up to 200 characters. The message waits while the device is offline, at most for a day by default.",
+      description: "Up to 200 characters. The message waits while the device is offline, by default for at most a day.",
       isIdempotent: true,
       body: MessageTextRequest,
       responses: { 201: refTo(Message) },
@@ -116,6 +123,7 @@ export function messageRoutes({ catalog, voice, ttlSeconds }: MessageRouteOption
         const { body, principal } = context;
         const capability = await requireMessaging(context.db, context.object, catalog, "tts");
         if (!voice.speaks) throw messagingNotSupported("tts");
+        if (await isSpeechFull(context.db, context.organizationId)) throw tooBusy(30);
         const speech = chooseSpeech(capability, {
           language: body.language ?? principal.organization.defaultLocale,
           voice: body.voice ?? "default",
@@ -125,7 +133,7 @@ export function messageRoutes({ catalog, voice, ttlSeconds }: MessageRouteOption
     }),
     messages.post("upload-voice/", {
       summary: "Send a recording to a device",
-      description: "The content tells the format, not the name or the media type of the part.",
+      description: "The format is detected from the content, not from the file name or media type.",
       isIdempotent: true,
       file: { field: "file", maxBytes: maxUploadBytes },
       body: MessageVoiceRequest,
@@ -136,7 +144,7 @@ export function messageRoutes({ catalog, voice, ttlSeconds }: MessageRouteOption
         await requireMessaging(context.db, device, catalog, "voice");
         if (!file) throw validationError({ file: ["This field is required."] });
         const form = audioFormOf(catalog, device.device_model_slug);
-        const audio = await voice.toDeviceAudio(file.bytes, form);
+        const audio = await voice.toDeviceAudio(context.organizationId, file.bytes, form);
         if (audio.kind === "not_audio") throw unsupportedMediaType("The file is not audio of an accepted format.");
         if (audio.kind === "too_long") {
           throw validationError({ file: [`Audio is longer than ${form.maxDurationMs / 1000} seconds.`] });
@@ -165,7 +173,7 @@ export function messageRoutes({ catalog, voice, ttlSeconds }: MessageRouteOption
     }),
     messages.destroy({
       summary: "Delete a message and its recording",
-      description: "A message that is not being sent yet is not sent any more.",
+      description: "A message that is not being sent yet is withdrawn.",
       load: operable,
       handle: async ({ object: device, params, actor, now, transaction }) => {
         const rows = await transaction((tx) => deleteMessages(tx, device, [params.id ?? ""], actor, now));
@@ -174,7 +182,8 @@ export function messageRoutes({ catalog, voice, ttlSeconds }: MessageRouteOption
     }),
     messages.get(":id/audio/", {
       summary: "The recording of a voice message",
-      description: "What the device gets or sent (AMR), or the same as WAV. Takes a Range of bytes.",
+      description:
+        "The recording that the device receives or sent (AMR), or the same recording as WAV. Supports byte ranges.",
       query: { format: choiceParam("Default amr.", ["amr", "wav"]) },
       produces: ["audio/amr", "audio/amr-wb", "audio/wav", "application/octet-stream"],
       responses: { 200: Recording, 206: Recording },
@@ -185,9 +194,9 @@ export function messageRoutes({ catalog, voice, ttlSeconds }: MessageRouteOption
         if (!audio) throw notFound();
         return audio;
       },
-      handle: async ({ object, query, header }) => {
+      handle: async ({ object, organizationId, query, header }) => {
         const isWav = query().format === "wav";
-        const bytes = isWav ? await voice.toWav(object.bytes) : object.bytes;
+        const bytes = isWav ? await voice.toWav(organizationId, object.bytes) : object.bytes;
         if (!bytes) throw notFound("The recording cannot be read.");
         return rangeAnswer(bytes, isWav ? "audio/wav" : object.mime_type, header("range"));
       },

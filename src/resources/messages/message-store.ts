@@ -108,6 +108,18 @@ export const insertAudio = (db: Db, device: Target, messageId: string, bytes: Bu
     insert into message_audio (device_id, message_id, organization_id, bytes)
     values (${device.id}, ${messageId}, ${device.organization_id}, ${bytes})`;
 
+/** Texts of one organization that may wait to be spoken; organizations take turns, so more would only wait longer. */
+export const maxWaitingTexts = 500;
+
+/** Whether the organization has as many texts waiting as it may. */
+export async function isSpeechFull(db: Db, organizationId: string): Promise<boolean> {
+  const { waiting } = await db.one<{ waiting: number }>`
+    select count(*) as waiting from (
+      select from messages where organization_id = ${organizationId} and speech_due_at is not null limit ${maxWaitingTexts}
+    ) waiting`;
+  return waiting >= maxWaitingTexts;
+}
+
 export async function createMessage(
   tx: Tx,
   device: Target,

@@ -54,7 +54,7 @@ const speechRetries = retryTimes(3, [5000, 20_000]);
 const leaseMs = 60_000;
 
 /**
- * Speaks the texts that wait, one at a time: there is one thread for audio. After three attempts the message fails, and at once
+ * Speaks the texts that wait, two at a time and one of each organization: that many processes there are for audio. After three attempts the message fails, and at once
  * when nothing can be heard of its text.
  */
 export function startSpeechWorker(options: SpeechWorkerOptions): { close(): Promise<void> } {
@@ -64,7 +64,7 @@ export function startSpeechWorker(options: SpeechWorkerOptions): { close(): Prom
     ...{ db, clock, log, listener, pollMs, leaseMs },
     channel: speechChannel,
     jobs: speechJobs,
-    maxInFlight: 1,
+    maxInFlight: 2,
     maxPerOrganization: 1,
     run: (job) => perform(options, job),
   });
@@ -74,7 +74,7 @@ async function perform(options: SpeechWorkerOptions, job: SpeechJob): Promise<vo
   const { catalog, voice, log } = options;
   let audio: SpokenText;
   try {
-    audio = await voice.speak(job.text, job, audioFormOf(catalog, job.device_model_slug));
+    audio = await voice.speak(job.organization_id, job.text, job, audioFormOf(catalog, job.device_model_slug));
   } catch (error) {
     log.warn({ err: (error as Error).message, message: job.id, attempt: job.attempts }, "a text was not spoken");
     const delayMs = retryDelayMs(speechRetries, job.attempts);

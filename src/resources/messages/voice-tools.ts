@@ -1,16 +1,21 @@
 /**
- * What messages need done with sound. It is done elsewhere, away from the event loop, and passed in. Everything answers 503
- * `service_unavailable` when too much waits.
+ * What messages need done with sound. It is done elsewhere, away from the event loop, and passed in. Organizations have equal
+ * shares of it: everything answers 503 `too_busy` when too much of one waits, and `service_unavailable` when too much waits in all.
  */
 export interface VoiceTools {
   /** False: no text can be spoken here. */
   speaks: boolean;
   /** Brings a file of any accepted format into the form that a device plays. */
-  toDeviceAudio(file: Buffer, form: DeviceAudioForm): Promise<ConvertedAudio>;
+  toDeviceAudio(organizationId: string, file: Buffer, form: DeviceAudioForm): Promise<ConvertedAudio>;
   /** Throws when the text was not spoken and trying again may help. */
-  speak(text: string, speech: { language: string; voice: string }, form: DeviceAudioForm): Promise<SpokenText>;
+  speak(
+    organizationId: string,
+    text: string,
+    speech: { language: string; voice: string },
+    form: DeviceAudioForm,
+  ): Promise<SpokenText>;
   /** Undefined when the recording cannot be read. */
-  toWav(amr: Buffer): Promise<Buffer | undefined>;
+  toWav(organizationId: string, amr: Buffer): Promise<Buffer | undefined>;
 }
 
 export interface DeviceAudioForm {

@@ -22,7 +22,7 @@ const OrganizationSelf = Type.Object(
     enabled_features: Type.Unsafe<Record<string, true>>({
       type: "object",
       additionalProperties: { type: "boolean" },
-      description: "Only features that are on. `messaging` is that of the calling integration.",
+      description: "Enabled features only. `messaging` is that of the calling integration.",
     }),
     integration_status: refTo(IntegrationStatus),
     rate_limits: refTo(RateLimits),

@@ -1,7 +1,8 @@
+import { parseNetwork } from "../../lib/network-list.ts";
 import { isZoneName } from "../../lib/zone-offset.ts";
 
 /** Feature flags that an organization can have; `messaging` is an opt-in of each integration and not one of them. */
-export const organizationFeatures = ["geofence_scoping", "managed_onboarding"] as const;
+export const organizationFeatures = ["geofence_scoping", "managed_onboarding", "pin_sim"] as const;
 export type OrganizationFeature = (typeof organizationFeatures)[number];
 
 /** The languages of mails and of the console. An organization may have another one, which only devices then see. */
@@ -9,6 +10,13 @@ export const locales = ["en", "it", "de", "fr", "es"] as const;
 export type Locale = (typeof locales)[number];
 
 export const organizationDefaults = { timezone: "UTC", defaultLocale: "en", perMinute: 600, perHour: 20_000 } as const;
+
+/** A list like `10.0.0.0/8,fd00::/8`; undefined when a part of it is no network. */
+export function parseNetworks(text: string): string[] | undefined {
+  const networks = text.split(",").flatMap((part) => part.trim() || []);
+  const parsed = networks.flatMap((network) => parseNetwork(network) ?? []);
+  return parsed.length === networks.length ? parsed : undefined;
+}
 
 /** The language of a locale like `it`, `it-IT` or `it_IT`, or undefined where there is no such language. */
 export function parseLanguage(text: string): string | undefined {

@@ -7,6 +7,7 @@ import { announceIdentityChange } from "../../oauth/identity-changes.ts";
 import { changesBetween, recordAudit } from "../audit/audit-store.ts";
 import { touchRules } from "../rule-versions/rule-version.ts";
 import type { OrganizationFeature } from "./organization-settings.ts";
+import type { Retention } from "./retention.ts";
 
 export interface OrganizationSettings {
   name: string;
@@ -16,10 +17,18 @@ export interface OrganizationSettings {
   features: readonly OrganizationFeature[];
   perMinute: number;
   perHour: number;
+  /** Absent: everything is kept. */
+  retention?: Retention;
+  /** Networks in CIDR form that devices may log in from; none: all. */
+  gatewayNetworks?: readonly string[];
+  /** Mail domains that devices may be shared with; none: all. */
+  shareDomains?: readonly string[];
 }
 
 export interface Organization extends OrganizationSettings {
   id: string;
+  gatewayNetworks: readonly string[];
+  shareDomains: readonly string[];
   createdAt: Date;
   updatedAt: Date;
 }
@@ -35,7 +44,8 @@ export class SlugTaken extends Error {
 }
 
 const columns = sql`id, slug, name, timezone, default_locale as "defaultLocale", features, per_minute as "perMinute",
-  per_hour as "perHour", created_at as "createdAt", updated_at as "updatedAt"`;
+  per_hour as "perHour", retention, gateway_networks as "gatewayNetworks", share_domains as "shareDomains",
+  created_at as "createdAt", updated_at as "updatedAt"`;
 
 const auditView = (organization: Organization): Record<string, unknown> => ({
   name: organization.name,
@@ -45,6 +55,9 @@ const auditView = (organization: Organization): Record<string, unknown> => ({
   features: organization.features,
   per_minute: organization.perMinute,
   per_hour: organization.perHour,
+  retention: organization.retention ?? {},
+  gateway_networks: organization.gatewayNetworks,
+  share_domains: organization.shareDomains,
 });
 
 export const listOrganizations = (db: Db): Promise<Organization[]> =>
@@ -52,6 +65,13 @@ export const listOrganizations = (db: Db): Promise<Organization[]> =>
 
 export const findOrganizationBySlug = (db: Db, slug: string): Promise<Organization | undefined> =>
   db.maybeOne<Organization>`select ${columns} from organizations where slug = ${slug}`;
+
+/** Whether devices of the organization may be shared with this address. */
+export async function mayShareWith(db: Db, organizationId: string, email: string): Promise<boolean> {
+  const { domains } = await db.one<{ domains: string[] }>`
+    select share_domains as domains from organizations where id = ${organizationId}`;
+  return domains.length === 0 || domains.includes(email.slice(email.lastIndexOf("@") + 1).toLowerCase());
+}
 
 async function unlessSlugTaken<T>(slug: string, write: Promise<T>): Promise<T> {
   try {
@@ -78,6 +98,9 @@ const columnsFor = (settings: OrganizationSettings) => ({
   features: settings.features,
   per_minute: settings.perMinute,
   per_hour: settings.perHour,
+  retention: settings.retention ?? {},
+  gateway_networks: settings.gatewayNetworks ?? [],
+  share_domains: settings.shareDomains ?? [],
 });
 
 /** The new organization gets the id that the actor acts in: its first audit entry is its own. */

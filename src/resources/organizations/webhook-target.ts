@@ -50,7 +50,7 @@ async function addressesOf(hostname: string, resolve: Resolve): Promise<readonly
 function parseTarget(text: string): URL | string {
   if (text.length > maxUrlLength) return `it is longer than ${maxUrlLength} characters`;
   // The parser would silently drop tabs and line ends.
-  if (/\s/.test(text)) return "it must not contain blanks";
+  if (/\s/.test(text)) return "it must not contain spaces";
   if (!URL.canParse(text)) return "it is not a URL";
   const url = new URL(text);
   // The parser takes any number of slashes, of either kind, and drops the empty name of "https://@host".

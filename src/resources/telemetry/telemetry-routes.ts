@@ -13,9 +13,9 @@ const Telemetry = Type.Object(
   {
     id: Uuid,
     ts: Type.String({ format: "date-time", description: "Server time of ingestion." }),
-    device_ts: Nullable(Type.String({ format: "date-time", description: "The clock of the device, as sent." })),
+    device_ts: Nullable(Type.String({ format: "date-time", description: "The device's clock, as sent." })),
     received_at: Timestamp,
-    data: Type.Unsafe<Record<string, unknown>>({ ...FreeObject, description: "Key to value, as ingested." }),
+    data: Type.Unsafe<Record<string, unknown>>({ ...FreeObject, description: "Values by key, as ingested." }),
   },
   { $id: "Telemetry" },
 );
@@ -59,7 +59,7 @@ export const telemetryRoutes = (): Route[] => [
   telemetry.get("latest/", {
     summary: "Last value of each metric",
     description:
-      "The 50 newest rows merged, the newest value of each key. Only the keys of `last_status` with a possible value; null is left out, zero is kept.",
+      "Merges the 50 newest rows into the newest value of each key. Only keys of `last_status` with a plausible value are included; nulls are omitted, zeros are kept.",
     responses: { 200: refTo(TelemetryLatest) },
     handle: async ({ db, object }) => {
       const rows = await newestTelemetry(db, object);

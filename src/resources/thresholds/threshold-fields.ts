@@ -22,8 +22,8 @@ const labelled = (label: TSchema, more: object = {}) =>
 
 const seconds = { minimum: 0, maximum: maxSeconds };
 const bound = Nullable(Type.Number({ default: null }));
-const device = Type.String({ description: "IMEI or id of the device; only of scope Device.", default: null });
-const user = Type.String({ format: "uuid", description: "Only of scope User.", default: null });
+const device = Type.String({ description: "IMEI or id of the device; only for scope Device.", default: null });
+const user = Type.String({ format: "uuid", description: "Only for scope User.", default: null });
 
 export const AlertThresholdRequest = Type.Object(
   {
@@ -79,10 +79,10 @@ export function readFields(body: PatchedAlertThresholdRequest): GivenFields {
 /** The rules between fields, on what a write leaves and not on what it says. */
 export function ruleErrors({ scope, user, device, low, high }: ThresholdFields): FieldErrors {
   const errors: FieldErrors = {};
-  const hold = (field: "user" | "device", value: string | null, ofScope: keyof typeof thresholdScopes): void => {
-    const isItsScope = scope === thresholdScopes[ofScope];
-    if (isItsScope && value === null) errors[field] = [`This field is required when scope is ${ofScope}.`];
-    if (!isItsScope && value !== null) errors[field] = [`This field must be null unless scope is ${ofScope}.`];
+  const hold = (field: "user" | "device", value: string | null, requiredScope: keyof typeof thresholdScopes): void => {
+    const matchesScope = scope === thresholdScopes[requiredScope];
+    if (matchesScope && value === null) errors[field] = [`This field is required when scope is ${requiredScope}.`];
+    if (!matchesScope && value !== null) errors[field] = [`This field must be null unless scope is ${requiredScope}.`];
   };
   hold("user", user, "User");
   hold("device", device, "Device");

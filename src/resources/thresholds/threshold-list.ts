@@ -35,7 +35,7 @@ export const thresholdList = defineList({
 type ThresholdQuery = ListQuery<(typeof thresholdList)["filters"]>;
 
 /** An organization has one row of an IMEI, live or deleted, and either may have thresholds. Each has an index of its own. */
-const ofDevice = (organizationId: string, uid: string): Sql => sql`t.device_id in (
+const appliesToDevice = (organizationId: string, uid: string): Sql => sql`t.device_id in (
   select live.id from devices live
   where live.organization_id = ${organizationId} and live.uid = ${uid} and live.deleted_at is null
   union all
@@ -46,7 +46,7 @@ function conditions(principal: Principal, { filters, search }: ThresholdQuery): 
   const where = [visibleThresholds(principal)];
   const { device_uid, metric_key, scope } = filters;
   if (device_uid === null) where.push(sql`false`);
-  else if (device_uid !== undefined) where.push(ofDevice(principal.organization.id, device_uid));
+  else if (device_uid !== undefined) where.push(appliesToDevice(principal.organization.id, device_uid));
   if (metric_key !== undefined) where.push(sql`t.metric_key = ${metric_key}`);
   if (scope !== undefined) where.push(sql`t.scope = ${scope}`);
   if (search !== undefined) {

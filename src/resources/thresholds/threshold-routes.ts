@@ -53,7 +53,8 @@ export const thresholdRoutes = (): Route[] => [
   }),
   thresholds.partialUpdate({
     summary: "Update some fields of an alert threshold",
-    description: "The rules are checked on the result. An open breach of the rule as it was ends without an event.",
+    description:
+      "The fields are validated after the change is applied. An open breach of the previous rule ends without an event.",
     body: PatchedAlertThresholdRequest,
     item: AlertThreshold,
     handle: async (context) => {

@@ -49,10 +49,10 @@ export const listThresholdTargets = (
     select user_id as "userId", device_id as "deviceId" from alert_thresholds
     where organization_id = ${organizationId} and id = any(${ids}::uuid[])`;
 
-const readRules = (db: Db, organizationId: string, which: Sql): Promise<ThresholdRule[]> =>
+const readRules = (db: Db, organizationId: string, condition: Sql): Promise<ThresholdRule[]> =>
   db.many<ThresholdRule>(sql`
     select t.id, t.scope, t.user_id as "userId", t.device_id as "deviceId", t.metric_key as "metricKey", t.low, t.high,
       t.severity, t.override_mode as "overrideMode", t.min_duration_seconds as "minDurationSeconds",
       t.clear_margin as "clearMargin", t.cooldown_seconds as "cooldownSeconds", t.revision
     from alert_thresholds t
-    where t.organization_id = ${organizationId} and t.is_active and t.deleted_at is null and ${which}`);
+    where t.organization_id = ${organizationId} and t.is_active and t.deleted_at is null and ${condition}`);

@@ -11,7 +11,7 @@ export const userList = defineList({
   defaultOrdering: "email",
   searches: "email, first_name, last_name, phone_number",
   filters: {
-    is_active: booleanParam("True (the default) lists open memberships, false those that were closed."),
+    is_active: booleanParam("True (the default) lists open memberships, false lists closed ones."),
   },
 });
 

@@ -30,7 +30,7 @@ export const CreatedUser = Type.Object(
     ...userFields,
     merged: Type.Optional(
       Type.Boolean({
-        description: "Present and true when the e-mail address was known elsewhere and only the membership is new.",
+        description: "Present, and true, when the person already existed and only the membership is new.",
       }),
     ),
   },

@@ -15,7 +15,7 @@ const changeable = {
 
 export const UserRequest = Type.Object(
   {
-    email: Type.String({ format: "email", description: "Compared without case and kept in lower case." }),
+    email: Type.String({ format: "email", description: "Compared case-insensitively and stored in lower case." }),
     ...changeable,
   },
   { $id: "UserRequest" },

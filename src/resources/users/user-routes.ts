@@ -6,7 +6,7 @@ import { inviteRateLimited, notFound } from "../../lib/errors.ts";
 import { fullNameOf } from "../../oauth/person-store.ts";
 import { isAtLeast } from "../../oauth/roles.ts";
 import { inviteMember } from "./activation-store.ts";
-import { giverOf } from "./role-rules.ts";
+import { granterOf } from "./role-rules.ts";
 import { listUsers, userList } from "./user-list.ts";
 import {
   CreatedUser,
@@ -49,7 +49,7 @@ const makeWriterOf =
   (onRightsLost: OnRightsLost) =>
   ({ organizationId, principal, actor, now }: ObjectContext): UserWriter => ({
     organizationId,
-    giver: giverOf(principal),
+    granter: granterOf(principal),
     actor,
     now,
     onRightsLost,
@@ -80,7 +80,7 @@ export function userRoutes(onRightsLost: OnRightsLost): Route[] {
     users.post("", {
       summary: "Add a member",
       description:
-        "Idempotent on `email`: 201 for a new membership, 200 for one that is open (unchanged) or was closed (opened again). The names and the phone number in the answer echo the request.",
+        "Idempotent on `email`: 201 for a new membership, 200 for one that is open (unchanged) or was closed (reopened). The names and the phone number in the answer echo the request.",
       isIdempotent: true,
       body: UserRequest,
       responses: { 201: refTo(CreatedUser), 200: refTo(User) },
@@ -111,13 +111,13 @@ export function userRoutes(onRightsLost: OnRightsLost): Route[] {
     }),
     users.destroy({
       summary: "Close the membership",
-      description: "Closes the active assignments of the member too. The person and their other memberships stay.",
+      description: "Also closes the member's active assignments. The person and their other memberships are kept.",
       errors: [409],
       handle: (context) => context.transaction((tx) => removeUser(tx, writerOf(context), context.object.id)),
     }),
     users.post(":id/invite/", {
       summary: "Send the portal activation e-mail",
-      description: "At most once per hour and member; then 429 `invite_rate_limited`.",
+      description: "At most once per hour for each member; otherwise 429 `invite_rate_limited`.",
       partners: ["users:invite"],
       responses: { 202: refTo(InviteAnswer), 200: refTo(InviteAnswer) },
       handle: async ({ principal, object, transaction, actor, now, link }) => {

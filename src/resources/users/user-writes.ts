@@ -5,14 +5,14 @@ import type { Actor } from "../../oauth/actor.ts";
 import { isAtLeast, type MemberRole, roleLabel } from "../../oauth/roles.ts";
 import { closeMember, lockMember, updateMember } from "./member-changes.ts";
 import { type EnsuredMember, ensureMember } from "./member-store.ts";
-import { checkGivenRole, checkTakenRole, parseRole, type RoleGiver, roleErrors } from "./role-rules.ts";
+import { checkGrantedRole, checkRevokedRole, parseRole, type RoleGranter, roleErrors } from "./role-rules.ts";
 import { toUser, type UserRow } from "./user-record.ts";
 import { type PatchedUserRequest, readOnlyUserFields, type UserRequest } from "./user-requests.ts";
 
 /** Who writes into which organization. */
 export interface UserWriter {
   organizationId: string;
-  giver: RoleGiver;
+  granter: RoleGranter;
   actor: Actor;
   now: Date;
   /** Called when a member may no longer give roles that they could give before. */
@@ -33,10 +33,10 @@ export type OnRightsLost = (
  * after the write; a refusal undoes it with the transaction.
  */
 export async function createUser(tx: Tx, writer: UserWriter, body: UserRequest): Promise<EnsuredMember> {
-  const { organizationId, giver, actor, now } = writer;
+  const { organizationId, granter, actor, now } = writer;
   const { role: roleText = "USER" } = body;
   const role = parseRole(roleText);
-  if (!role) throw validationError({ role: roleErrors(giver, roleText, undefined) });
+  if (!role) throw validationError({ role: roleErrors(granter, roleText, undefined) });
   const profile = {
     email: body.email.toLowerCase(),
     firstName: body.first_name ?? "",
@@ -47,8 +47,8 @@ export async function createUser(tx: Tx, writer: UserWriter, body: UserRequest):
   const ensured = await ensureMember(tx, organizationId, profile, actor, now);
   const kept = ensured.kind === "open" ? roleLabel(ensured.user.role) : undefined;
   refuseReadOnly({ ...body, email: profile.email }, readOnlyUserFields, [toUser(ensured.user)], { isCreate: true });
-  refuseRole(roleErrors(giver, roleText, kept));
-  if (role !== kept) checkGivenRole(giver, role);
+  refuseRole(roleErrors(granter, roleText, kept));
+  if (role !== kept) checkGrantedRole(granter, role);
   return ensured;
 }
 
@@ -59,16 +59,16 @@ export async function patchUser(
   userId: string,
   body: PatchedUserRequest,
 ): Promise<UserRow> {
-  const { organizationId, giver, actor, now } = writer;
+  const { organizationId, granter, actor, now } = writer;
   const locked = await lockMember(tx, organizationId, userId);
   if (!locked) throw notFound();
   const current = roleLabel(locked.user.role);
   refuseReadOnly(withLowerCaseEmail(body), readOnlyUserFields, [toUser(locked.user)]);
-  if (body.role !== undefined) refuseRole(roleErrors(giver, body.role, current));
+  if (body.role !== undefined) refuseRole(roleErrors(granter, body.role, current));
   const role: MemberRole = parseRole(body.role ?? current) ?? current;
   if (role !== current) {
-    checkTakenRole(giver, current, locked.isLastOwner);
-    checkGivenRole(giver, role);
+    checkRevokedRole(granter, current, locked.isLastOwner);
+    checkGrantedRole(granter, role);
   }
   const { first_name: firstName, last_name: lastName, phone_number: phoneNumber } = body;
   const profile = { firstName, lastName, phoneNumber, role };
@@ -78,10 +78,10 @@ export async function patchUser(
 }
 
 export async function removeUser(tx: Tx, writer: UserWriter, userId: string): Promise<void> {
-  const { organizationId, giver, actor, now } = writer;
+  const { organizationId, granter, actor, now } = writer;
   const locked = await lockMember(tx, organizationId, userId);
   if (!locked) throw notFound();
-  checkTakenRole(giver, roleLabel(locked.user.role), locked.isLastOwner);
+  checkRevokedRole(granter, roleLabel(locked.user.role), locked.isLastOwner);
   await closeMember(tx, organizationId, locked.user, actor, now);
   await writer.onRightsLost(tx, organizationId, { userId, role: null }, actor, now);
 }

@@ -1,9 +1,9 @@
 import type { Scope } from "../oauth/scopes.ts";
-import { isTypeShown } from "./outbound-gate.ts";
+import { isTypeVisible } from "./outbound-gate.ts";
 import type { WebhookEventType } from "./webhook-event-types.ts";
 
 /** What of an integration decides which rows of its log it sees, as it is now and not as it was when the row was made. */
-export interface ShowingIntegration {
+export interface ReceivingIntegration {
   webhookEventTypes: readonly WebhookEventType[];
   webhookDeviceFilter: readonly string[];
   messagingEnabled: boolean;
@@ -14,12 +14,12 @@ export interface ShowingIntegration {
  * that the scopes allow, an empty device filter all devices. `scopes` are those granted to the integration for push, and those
  * of the token that are still granted for replay.
  */
-export function isShown(
+export function isVisible(
   row: { type: WebhookEventType; deviceUid: string },
-  integration: ShowingIntegration,
+  integration: ReceivingIntegration,
   scopes: readonly Scope[],
 ): boolean {
   const { webhookDeviceFilter } = integration;
   if (webhookDeviceFilter.length > 0 && !webhookDeviceFilter.includes(row.deviceUid)) return false;
-  return isTypeShown(row.type, { ...integration, scopes });
+  return isTypeVisible(row.type, { ...integration, scopes });
 }

@@ -1,7 +1,7 @@
 import type { TrackerMessage } from "../../src/codecs/tracker-message.ts";
 
 /** A message in a line, for tables of what frames say. */
-export function told(message: TrackerMessage): string {
+export function messageLine(message: TrackerMessage): string {
   switch (message.kind) {
     case "fix": {
       const { gps, cells, accessPoints, isBuffered, deviceTimeMs } = message;

@@ -1,0 +1,9 @@
+import { it } from "vitest";
+import { osmandCase } from "../../../test/support/osmand-corpus.ts";
+import { fuzzForAMinute } from "../../../test/support/stream-behaviour.ts";
+
+it(
+  "reads random and damaged input for a minute without throwing or keeping memory",
+  () => fuzzForAMinute(osmandCase),
+  600_000,
+);

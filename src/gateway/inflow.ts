@@ -1,0 +1,69 @@
+import type { DecodedFrame } from "../codecs/stream-decoder.ts";
+import { sizeOf } from "../ingest/packet.ts";
+import type { GatewayLimits } from "./gateway-limits.ts";
+import type { PacketBucket } from "./packet-rate.ts";
+import type { BudgetUser, TenantBudget } from "./tenant-budgets.ts";
+
+/** What a logged-in device is measured by. */
+export interface DeviceBudgets {
+  rate: PacketBucket;
+  tenant: TenantBudget;
+}
+
+/** The frames of one peer that wait for their commit, and whether it may send more (section 30, Fairness). */
+export class Inflow {
+  readonly #limits: GatewayLimits;
+  readonly #user: BudgetUser;
+  #budgets: DeviceBudgets | undefined;
+  #bytes = 0;
+  frames = 0;
+
+  constructor(limits: GatewayLimits, user: BudgetUser) {
+    this.#limits = limits;
+    this.#user = user;
+  }
+
+  measureBy(budgets: DeviceBudgets): void {
+    this.#budgets = budgets;
+  }
+
+  /** Frames that may be decoded now. Before the login it is one, which is the login. */
+  roomAt(nowMs: number): number {
+    if (!this.#budgets) return 1;
+    if (this.#bytes >= this.#limits.waitingBytes) return 0;
+    return Math.max(0, Math.min(this.#limits.waitingFrames - this.frames, this.#budgets.rate.allowance(nowMs)));
+  }
+
+  /** Counts what was decoded, with what follows of it to ingest. */
+  add(frame: DecodedFrame): void {
+    const size = sizeOf({ frame });
+    this.frames++;
+    this.#bytes += size;
+    this.#budgets?.rate.take(frame.raw.length);
+    this.#budgets?.tenant.add(size);
+  }
+
+  remove(frame: DecodedFrame): void {
+    const size = sizeOf({ frame });
+    this.frames--;
+    this.#bytes -= size;
+    this.#budgets?.tenant.remove(size);
+  }
+
+  /** Half of what may wait is free again: worth decoding more. */
+  get isHalfFree(): boolean {
+    return this.frames * 2 <= this.#limits.waitingFrames && this.#bytes * 2 <= this.#limits.waitingBytes;
+  }
+
+  mayRead(pendingBytes: number, nowMs: number): boolean {
+    if (!this.#budgets) return true;
+    if (this.#bytes + pendingBytes >= this.#limits.waitingBytes || this.roomAt(nowMs) === 0) return false;
+    const { tenant } = this.#budgets;
+    if (tenant.isFull) tenant.pause(this.#user);
+    return !tenant.isFull;
+  }
+
+  leave(): void {
+    this.#budgets?.tenant.leave(this.#user);
+  }
+}

@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { PacketRates } from "./packet-rate.ts";
+import { TenantBudget } from "./tenant-budgets.ts";
+
+const limits = { packetsPerMinute: 600, packetBurst: 1200 };
+
+test("lets a device send a burst, then ten packets a second", () => {
+  const bucket = new PacketRates(limits).of("device", 0);
+  expect(bucket.allowance(0)).toBe(1200);
+  for (let count = 0; count < 1200; count++) bucket.take(100);
+  expect(bucket.allowance(0)).toBe(0);
+  expect(bucket.allowance(1000)).toBe(10);
+  expect(bucket.allowance(1_000_000)).toBe(1200);
+});
+
+test("counts a large packet once for each 4 KB, and waits for a debt", () => {
+  const bucket = new PacketRates(limits).of("device", 0);
+  for (let count = 0; count < 76; count++) bucket.take(64 * 1024);
+  expect(bucket.allowance(0)).toBe(0);
+  expect(bucket.allowance(1600)).toBe(0);
+  expect(bucket.allowance(1700)).toBe(1);
+});
+
+test("gives no new burst to a device that connects again", () => {
+  const rates = new PacketRates(limits);
+  for (let count = 0; count < 1200; count++) rates.of("device", 0).take(10);
+  rates.prune(1000, () => false);
+  expect(rates.of("device", 1000).allowance(1000)).toBe(10);
+  rates.prune(200_000, () => false);
+  expect(rates.of("device", 200_000).allowance(200_000)).toBe(1200);
+});
+
+test("stops the devices of one organization when it has its share, and wakes them at the half", () => {
+  const budget = new TenantBudget({ tenantFrames: 4, tenantBytes: 1000 });
+  let woken = 0;
+  const user = { updateReading: () => woken++ };
+  for (let count = 0; count < 4; count++) budget.add(10);
+  expect(budget.isFull).toBe(true);
+  budget.pause(user);
+  budget.remove(10);
+  expect([budget.isFull, woken]).toEqual([true, 0]);
+  budget.remove(10);
+  expect([budget.isFull, woken]).toEqual([false, 1]);
+  budget.add(980);
+  expect(budget.isFull).toBe(true);
+});

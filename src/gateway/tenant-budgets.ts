@@ -1,0 +1,82 @@
+/** Somebody who is read no more while the budget is used up. */
+export interface BudgetUser {
+  updateReading(): void;
+}
+
+export interface TenantLimits {
+  tenantFrames: number;
+  tenantBytes: number;
+}
+
+/**
+ * What the devices of one organization have waiting for their commit. It is smaller than what the gateway takes in all, so that
+ * a flood of one organization stops the reading of its own devices before it stops everybody's.
+ */
+export class TenantBudget {
+  readonly #limits: TenantLimits;
+  readonly #paused = new Set<BudgetUser>();
+  #frames = 0;
+  #bytes = 0;
+  isFull = false;
+
+  constructor(limits: TenantLimits) {
+    this.#limits = limits;
+  }
+
+  get isIdle(): boolean {
+    return this.#frames === 0 && this.#paused.size === 0;
+  }
+
+  add(bytes: number): void {
+    this.#frames++;
+    this.#bytes += bytes;
+    if (this.#share >= 1) this.isFull = true;
+  }
+
+  /** Those that paused are read again at the half. */
+  remove(bytes: number): void {
+    this.#frames--;
+    this.#bytes -= bytes;
+    if (!this.isFull || this.#share > 0.5) return;
+    this.isFull = false;
+    const paused = [...this.#paused];
+    this.#paused.clear();
+    for (const user of paused) user.updateReading();
+  }
+
+  pause(user: BudgetUser): void {
+    this.#paused.add(user);
+  }
+
+  leave(user: BudgetUser): void {
+    this.#paused.delete(user);
+  }
+
+  get #share(): number {
+    return Math.max(this.#frames / this.#limits.tenantFrames, this.#bytes / this.#limits.tenantBytes);
+  }
+}
+
+export class TenantBudgets {
+  readonly #limits: TenantLimits;
+  readonly #budgets = new Map<string, TenantBudget>();
+
+  constructor(limits: TenantLimits) {
+    this.#limits = limits;
+  }
+
+  of(organizationId: string): TenantBudget {
+    let budget = this.#budgets.get(organizationId);
+    if (!budget) {
+      budget = new TenantBudget(this.#limits);
+      this.#budgets.set(organizationId, budget);
+    }
+    return budget;
+  }
+
+  get fullCount(): number {
+    let count = 0;
+    for (const { isFull } of this.#budgets.values()) if (isFull) count++;
+    return count;
+  }
+}

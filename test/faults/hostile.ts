@@ -1,0 +1,140 @@
+import { randomUUID } from "node:crypto";
+import { type Attack, dripBytes, floodVoice, guessImeis, openSocket } from "../support/attackers.ts";
+import { withEmbedded } from "../support/embedded-client.ts";
+import { iwLogin, registerFleet } from "../support/fleet.ts";
+import { quantile, SosWatch } from "../support/sos-watch.ts";
+import { type RunningVigil, startVigil, tempFolder } from "../support/vigil-process.ts";
+import type { FaultOptions } from "./faults.ts";
+import { makeRandom } from "./random.ts";
+
+const honestDevices = 300;
+const floodingDevices = 20;
+const contestedDevices = 5;
+const maxP99Ms = 1000;
+const maxMemoryMb = 1500;
+
+const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+
+/**
+ * All attacks at once, from many addresses, beside 300 honest watches of another organization that call for help now and then:
+ * connections that drip bytes, guessed ids, floods of recordings, takeovers, bodies and searches without a token. Every call for
+ * help must be answered, and the service must neither grow nor end.
+ */
+export async function hostileFaults({ seed, minutes = 10 }: FaultOptions): Promise<boolean> {
+  const random = makeRandom(seed);
+  const folder = await tempFolder();
+  const service = await startVigil(["--data-dir", folder.path], {
+    VIGIL_LOG_LEVEL: process.env.VIGIL_LOG_LEVEL ?? "fatal",
+    VIGIL_GATEWAY_HOST: "127.0.0.1",
+  });
+  const port = Number(service.gateway.split(":").at(-1));
+  const [honest, hostile] = await withEmbedded(folder.path, async (client) => [
+    await registerFleet(client, honestDevices),
+    await registerFleet(client, floodingDevices + contestedDevices, 870_000_000_000_000),
+  ]);
+  const watches = honest.map((imei, index) => new SosWatch(port, `127.1.${index % 200}.1`, imei));
+  const attacks: Attack[] = [];
+  const callers = new AbortController();
+  try {
+    await Promise.all(watches.map((watch) => watch.loggedIn()));
+    const { pid } = service.process;
+    let peakMb = await residentMb(service);
+    console.log(`  ${honestDevices} watches are in, ${peakMb} MB`);
+    attacks.push(...startAttacks(port, hostile));
+    const calling = [callWithoutToken(service.http, callers.signal), searchWithoutToken(service.http, callers.signal)];
+    const endMs = Date.now() + minutes * 60_000;
+    while (Date.now() < endMs) {
+      for (const watch of watches) if (random() < 0.01) watch.callForHelp();
+      peakMb = Math.max(peakMb, await residentMb(service));
+      await pause(200);
+    }
+    await waitForAnswers(watches);
+    callers.abort();
+    await Promise.all(calling);
+    const times = watches.flatMap((watch) => watch.times);
+    const unanswered = watches.filter(({ waitingMs }) => waitingMs > 0).length;
+    const p99 = quantile(times, 0.99);
+    const isSame = service.process.pid === pid && service.process.exitCode === null;
+    console.log(
+      `  ${times.length} calls for help answered, ${unanswered} not; p50 ${quantile(times, 0.5).toFixed(0)} ms, p99 ${p99.toFixed(0)} ms, slowest ${Math.max(0, ...times).toFixed(0)} ms`,
+    );
+    console.log(`  peak memory ${peakMb} MB; ${isSame ? "no restart" : "RESTARTED OR ENDED"}`);
+    console.log(`  ${(await metricLines(service)).join("\n  ")}`);
+    return unanswered === 0 && times.length > 0 && p99 < maxP99Ms && peakMb < maxMemoryMb && isSame;
+  } catch (error) {
+    console.error(service.stderr().slice(-4000));
+    throw error;
+  } finally {
+    callers.abort();
+    for (const one of [...attacks, ...watches]) one.close();
+    await service.kill("SIGTERM");
+    await folder.remove();
+  }
+}
+
+function startAttacks(port: number, hostile: readonly string[]): Attack[] {
+  const addresses = Array.from({ length: 50 }, (_, index) => `127.2.0.${index + 1}`);
+  return [
+    dripBytes(port, addresses, 4000, 1000),
+    ...addresses.slice(0, 10).map((from, index) => guessImeis(port, from, 20, 350_000_000_000_000 + index * 1e9)),
+    ...hostile.slice(0, floodingDevices).map((imei, index) => floodVoice(port, `127.3.0.${index + 1}`, imei)),
+    ...hostile.slice(floodingDevices).map((imei) => contest(port, imei)),
+  ];
+}
+
+/** Two addresses that take a device from each other. */
+function contest(port: number, imei: string): Attack {
+  let opened = 0;
+  let socket = openSocket(port, "127.4.0.1");
+  const timer = setInterval(() => {
+    socket = openSocket(port, `127.4.0.${1 + (opened++ % 2)}`);
+    socket.resume();
+    socket.on("connect", () => socket.write(iwLogin(imei)));
+  }, 500);
+  const close = (): void => {
+    clearInterval(timer);
+    socket.destroy();
+  };
+  return { openCount: 1, opened, close };
+}
+
+async function repeatUntil(signal: AbortSignal, call: () => Promise<Response>): Promise<void> {
+  while (!signal.aborted) {
+    await call()
+      .then((answer) => answer.arrayBuffer())
+      .catch(() => undefined);
+    await pause(20);
+  }
+}
+
+/** Bodies as large as they may be, in which everything is wrong. */
+function callWithoutToken(http: string, signal: AbortSignal): Promise<void> {
+  const body = `{"email":[${"0,".repeat(30_000)}0],"password":{}}`;
+  const headers = { "content-type": "application/json" };
+  return repeatUntil(signal, () => fetch(`${http}/o/token/`, { method: "POST", body, headers, signal }));
+}
+
+const searchWithoutToken = (http: string, signal: AbortSignal): Promise<void> =>
+  repeatUntil(signal, () =>
+    fetch(`${http}/api/v1/events/?search=${"a".repeat(2000)}`, {
+      headers: { authorization: `Bearer ${randomUUID()}` },
+      signal,
+    }),
+  );
+
+async function waitForAnswers(watches: readonly SosWatch[]): Promise<void> {
+  for (const limitMs = Date.now() + 30_000; Date.now() < limitMs; await pause(50)) {
+    if (watches.every(({ waitingMs }) => waitingMs === 0)) return;
+  }
+}
+
+async function residentMb(service: RunningVigil): Promise<number> {
+  const text = await (await fetch(`${service.ops}/metrics`)).text();
+  return Math.round(Number(/^process_resident_memory_bytes (\S+)/m.exec(text)?.[1]) / 1e6);
+}
+
+async function metricLines(service: RunningVigil): Promise<string[]> {
+  const text = await (await fetch(`${service.ops}/metrics`)).text();
+  const shown = /^vigil_gateway_(unlogged|slowed|waiting|takeovers|paused|refused|connections_closed)/;
+  return text.split("\n").filter((line) => shown.test(line));
+}

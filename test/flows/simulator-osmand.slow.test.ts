@@ -1,0 +1,3 @@
+import { describeVirtualDevice } from "../support/virtual-device-behaviour.ts";
+
+describeVirtualDevice("osmand", ["osmand-generic"]);
