@@ -25,7 +25,6 @@ interface Ready {
   ready: true;
   http: string;
   gateway: string;
-  udp: string;
   ops: string;
   organization: { id: string; slug: string; features: readonly string[] };
   integration_id: string;
@@ -121,7 +120,7 @@ function addressOf(gateway: string): { host: string; port: number } {
 }
 
 const readyDocument = (
-  { http, gateway, udp, ops }: { http: string; gateway: string; udp: string; ops: string },
+  { http, gateway, ops }: { http: string; gateway: string; ops: string },
   { organization, integrationId, clientId, clientSecret, ownerPassword }: DemoAccess,
   content: DemoContent,
   devices: string[],
@@ -129,7 +128,6 @@ const readyDocument = (
   ready: true,
   http,
   gateway,
-  udp,
   ops,
   organization: { id: organization.id, slug: organization.slug, features: organization.features },
   integration_id: integrationId,
@@ -143,7 +141,7 @@ const readyDocument = (
 function explain(demo: Ready): string {
   const { http, devices, users, client_id, client_secret, owner } = demo;
   const [first = ""] = devices;
-  return `vigil ready http=${http} gateway=${demo.gateway} udp=${demo.udp}
+  return `vigil ready http=${http} gateway=${demo.gateway}
 
 Demo organization "${demoSlug}": ${devices.length} simulated watches in Rome, ${users.length} people, ${demo.geofences} geofences, ${demo.thresholds} alert thresholds.
 Everything in it is invented. A day of the people passes in ${24 / speed} hours, and their watches report every ${intervalMs / 1000} seconds.

@@ -47,10 +47,12 @@ const start: Command = {
     const { startService } = await import("../service.ts");
     const service = await startService(config, log);
     const { http, gateway, udp, ops } = service;
+    // Programs read the ready line as section 23 gives it, so what is beside it goes to the log.
+    log.info({ udp }, "datagrams");
     if (service.isEmpty) context.note(firstSteps.replace("BASE", http === "off" ? "http://127.0.0.1:8080" : http));
     const ready = args.has("json")
-      ? JSON.stringify({ ready: true, http, gateway, udp, ops })
-      : `vigil ready http=${http} gateway=${gateway} udp=${udp}`;
+      ? JSON.stringify({ ready: true, http, gateway, ops })
+      : `vigil ready http=${http} gateway=${gateway}`;
     io.stdout(`${ready}\n`);
     await stopped;
     await service.close();

@@ -44,7 +44,8 @@ interface DeviceCourseProps {
 export function DeviceCourse({ device, bounds }: DeviceCourseProps) {
   const { uid, last_location: last, last_status: status } = device;
   const zone = readerZone();
-  const nowMs = Math.ceil(useNow() / windowStepMs) * windowStepMs;
+  const clockMs = useNow();
+  const nowMs = Math.ceil(clockMs / windowStepMs) * windowStepMs;
   const today = dayOf(nowMs, zone);
   const query = useQuery();
   const asked = query.get("range");
@@ -57,7 +58,7 @@ export function DeviceCourse({ device, bounds }: DeviceCourseProps) {
   const [zoomed, setZoomed] = useState<TimeView | undefined>();
   const [chosenMs, setChosen] = useState<number | undefined>();
   const view = zoomed ? within(zoomed, window) : window;
-  const cursorMs = Math.min(Math.max(chosenMs ?? nowMs, view.fromMs), view.toMs);
+  const cursorMs = Math.min(Math.max(chosenMs ?? clockMs, view.fromMs), view.toMs);
 
   const readings = useLoaded(`readings/${key}`, () => loadReadings(uid, window));
   const track = useLoaded(`track/${key}`, () => loadTrack(uid, window));
