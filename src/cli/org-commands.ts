@@ -43,6 +43,12 @@ const settingOptions: readonly Option[] = [
     summary: "networks that devices may log in from, like 10.0.0.0/8,fd00::/8",
     default: "all",
   },
+  {
+    name: "share-domains",
+    value: "LIST",
+    summary: "mail domains that devices may be shared with, like care.example,home.example",
+    default: "all",
+  },
 ];
 
 const view = (organization: Organization) => ({
@@ -55,6 +61,7 @@ const view = (organization: Organization) => ({
   rate_limits: { per_minute: organization.perMinute, per_hour: organization.perHour },
   retention: organization.retention ?? {},
   gateway_networks: organization.gatewayNetworks,
+  share_domains: organization.shareDomains,
   created_at: organization.createdAt,
 });
 
@@ -86,6 +93,15 @@ function networksOption(args: Arguments): readonly string[] | undefined {
   throw new UsageError(`--gateway-networks must be networks like 10.0.0.0/8,fd00::/8, not "${text}"`);
 }
 
+function domainsOption(args: Arguments): readonly string[] | undefined {
+  const text = args.value("share-domains");
+  if (text === undefined) return undefined;
+  const domains = text.split(",").flatMap((part) => part.trim().toLowerCase() || []);
+  const isDomain = (domain: string): boolean => /^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z0-9-]{2,}$/.test(domain);
+  if (domains.every(isDomain)) return [...new Set(domains)];
+  throw new UsageError(`--share-domains must be mail domains like care.example,home.example, not "${text}"`);
+}
+
 function givenSettings(args: Arguments): Partial<OrganizationSettings> {
   return givenOnly<OrganizationSettings>({
     name: nonEmptyText(args, "name", 200),
@@ -97,6 +113,7 @@ function givenSettings(args: Arguments): Partial<OrganizationSettings> {
     perMinute: positiveInteger(args, "per-minute", organizationDefaults.perMinute),
     perHour: positiveInteger(args, "per-hour", organizationDefaults.perHour),
     gatewayNetworks: networksOption(args),
+    shareDomains: domainsOption(args),
   });
 }
 

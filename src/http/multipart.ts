@@ -23,6 +23,12 @@ export const formOverheadBytes = 64 * 1024;
 
 const partLimits = { fields: 20, fieldNameSize: 100, fieldSize: 16_384, files: 5, parts: 25, headerPairs: 20 };
 
+/**
+ * The whole body is there, and the parser works through it without waiting for anything but itself. Of a part whose headers never
+ * end it says neither that it finished nor that it failed, and the call would keep its place among the uploads for ever.
+ */
+const stallMs = 200;
+
 /** The fields of a multipart/form-data body and the file of the name; further files are skipped. */
 export async function readForm(raw: RawBody | undefined, { field, maxBytes }: FileRule): Promise<Form> {
   if (raw?.tooLarge) throw fileTooLarge();
@@ -39,7 +45,9 @@ export async function readForm(raw: RawBody | undefined, { field, maxBytes }: Fi
       isPartAFile: (name, contentType, fileName) =>
         name === field || contentType === "application/octet-stream" || fileName !== undefined,
     });
+    let stalled: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve, reject) => {
+      stalled = setTimeout(() => reject(new Error("a part has no end")), stallMs);
       parser.on("field", (name, value) => {
         fields[name] = value;
       });
@@ -48,12 +56,15 @@ export async function readForm(raw: RawBody | undefined, { field, maxBytes }: Fi
         if (name !== field || file) return void stream.resume();
         const chunks: Buffer[] = [];
         file = { name: fileName ?? "", chunks };
-        stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+        stream.on("data", (chunk: Buffer) => {
+          chunks.push(chunk);
+          stalled?.refresh();
+        });
       });
       parser.on("error", reject);
       parser.on("finish", resolve);
       parser.end(raw.bytes);
-    });
+    }).finally(() => clearTimeout(stalled));
   } catch {
     throw parseError("The request body is not valid multipart/form-data.");
   }

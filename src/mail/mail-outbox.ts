@@ -2,6 +2,7 @@ import type { Db, Tx } from "../db/database.ts";
 import { type ClaimedRow, isHeld, type JobTable } from "../db/job-table.ts";
 import { notify } from "../db/listener.ts";
 import { type Sql, sql } from "../db/sql.ts";
+import { inviteRateLimited } from "../lib/errors.ts";
 import { uuidV7 } from "../lib/ids.ts";
 import type { MailKind } from "./mail-texts.ts";
 
@@ -13,6 +14,8 @@ export const mailChannel = "vigil_mail";
 
 export interface NewMail {
   organizationId: string;
+  /** The integration whose call causes the mail. */
+  integrationId?: string | undefined;
   to: string;
   locale: string;
   kind: MailKind;
@@ -21,13 +24,29 @@ export interface NewMail {
   now: Date;
 }
 
+/** Mails that one integration may cause to one person in a day. */
+export const maxMailsPerRecipient = 20;
+const dayMs = 86_400_000;
+
+/** Refuses with 429 when an integration has written to the recipient too often. */
 export async function enqueueMail(tx: Tx, mail: NewMail): Promise<string> {
+  if (mail.integrationId !== undefined) await refuseTooMany(tx, mail, mail.integrationId);
   const id = uuidV7(mail.now.getTime());
   await tx.run`
-    insert into mails (id, organization_id, kind, recipient, locale, params, status, next_attempt_at, created_at)
-    values (${id}, ${mail.organizationId}, ${mail.kind}, ${mail.to}, ${mail.locale}, ${mail.params}, 'queued', ${mail.now}, ${mail.now})`;
+    insert into mails (id, organization_id, integration_id, kind, recipient, locale, params, status, next_attempt_at, created_at)
+    values (${id}, ${mail.organizationId}, ${mail.integrationId ?? null}, ${mail.kind}, ${mail.to}, ${mail.locale}, ${mail.params}, 'queued', ${mail.now}, ${mail.now})`;
   await notify(tx, mailChannel, "");
   return id;
+}
+
+async function refuseTooMany(tx: Tx, { organizationId, to, now }: NewMail, integrationId: string): Promise<void> {
+  const since = new Date(now.getTime() - dayMs);
+  const { count, oldest } = await tx.one<{ count: number; oldest: Date | null }>`
+    select count(*) as count, min(created_at) as oldest from mails
+    where organization_id = ${organizationId} and recipient = ${to} and integration_id = ${integrationId}
+      and created_at > ${since}`;
+  if (count < maxMailsPerRecipient || !oldest) return;
+  throw inviteRateLimited(Math.max(1, Math.ceil((oldest.getTime() + dayMs - now.getTime()) / 1000)));
 }
 
 export interface ClaimedMail extends ClaimedRow {

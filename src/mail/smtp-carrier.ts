@@ -2,6 +2,16 @@ import { createTransport } from "nodemailer";
 import type { MailCarrier } from "./mail-carrier.ts";
 
 /**
+ * Mails carry links that open accounts, so they leave the machine encrypted or not at all. `?requireTLS=false` in the address
+ * allows a server without TLS.
+ */
+export function requiresTls(url: string): boolean {
+  const { hostname, searchParams } = new URL(url.replace(/^smtps?:/, "http:"));
+  if (searchParams.get("requireTLS") === "false") return false;
+  return !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+}
+
+/**
  * Sends through an SMTP server over a few kept connections. A delivery that is not over within the limit ends there, also when
  * the server trickles its answers, which no socket timeout notices: the pool is dropped with all its connections.
  */
@@ -9,6 +19,7 @@ export function makeSmtpCarrier(options: { url: string; connections: number; lim
   const { url, connections, limitMs } = options;
   const open = () =>
     createTransport({
+      requireTLS: requiresTls(url),
       url,
       pool: true,
       maxConnections: connections,

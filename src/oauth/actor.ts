@@ -9,6 +9,10 @@ export interface Actor {
   remoteAddr: string | null;
 }
 
+/** The integration that acts; undefined for people and for the service itself. */
+export const integrationOf = ({ by }: Actor): string | undefined =>
+  by.type === "partners" ? by.integrationId : undefined;
+
 /** What the service does by itself, outside of any request. */
 export const taskActor = (organizationId: string): Actor => ({
   organizationId,

@@ -47,7 +47,7 @@ export const readRetries = (
     order by r.due_at`;
 
 /**
- * Rows behind the cursor that are on record already, because one before them was still under way when the last owner ended. They
+ * Rows after the cursor that are already on record, because one before them was still in flight when the last owner ended. They
  * must not be taken for new ones.
  */
 export async function readPassed(db: Db, integrationId: string, after: string): Promise<Set<string>> {

@@ -17,9 +17,9 @@ type Environment = Record<string, string | undefined>;
 
 const environment = (extra: Environment): NodeJS.ProcessEnv => ({ ...process.env, DATABASE_URL: undefined, ...extra });
 
-export function runVigil(args: readonly string[], env: Environment = {}): Promise<Finished> {
+export function runVigil(args: readonly string[], env: Environment = {}, input?: string): Promise<Finished> {
   return new Promise((done) => {
-    execFile(
+    const child = execFile(
       process.execPath,
       [bin, ...args],
       { env: environment(env), maxBuffer: 2 ** 26 },
@@ -27,6 +27,7 @@ export function runVigil(args: readonly string[], env: Environment = {}): Promis
         done({ code: error ? ((error.code as number | undefined) ?? null) : 0, stdout, stderr });
       },
     );
+    if (input !== undefined) child.stdin?.end(input);
   });
 }
 

@@ -5,7 +5,7 @@ import { validationError } from "../../lib/errors.ts";
 import { newUuid, randomToken } from "../../lib/ids.ts";
 import { searchText } from "../../lib/search-text.ts";
 import { enqueueMail } from "../../mail/mail-outbox.ts";
-import type { Actor } from "../../oauth/actor.ts";
+import { type Actor, integrationOf } from "../../oauth/actor.ts";
 import { hashSecret } from "../../oauth/client-secrets.ts";
 import type { OrganizationIdentity } from "../../oauth/organization-identity.ts";
 import { type MemberRole, roleNumbers } from "../../oauth/roles.ts";
@@ -43,6 +43,7 @@ async function mailToken(
   const inviter = actor.by.type === "users" ? actor.by.fullName : "";
   const mailId = await enqueueMail(tx, {
     organizationId: organization.id,
+    integrationId: integrationOf(actor),
     to: email,
     locale: organization.defaultLocale,
     kind: kind === "share" ? "share_invitation" : "member_invitation",

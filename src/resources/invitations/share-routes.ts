@@ -8,6 +8,7 @@ import { Assignment, toAssignment } from "../assignments/assignment-record.ts";
 import { unassignUser } from "../assignments/assignment-store.ts";
 import { getVisibleDevice } from "../devices/device-store.ts";
 import { findLinkHosts } from "../organizations/integration-store.ts";
+import { mayShareWith } from "../organizations/organization-store.ts";
 import { isAllowedLink } from "./invitation-link.ts";
 import { Invitation, toInvitation } from "./invitation-record.ts";
 import { type Shared, shareDevice } from "./sharing.ts";
@@ -82,7 +83,7 @@ export const shareRoutes = (): Route[] => [
     responses: { 200: refTo(ShareResult), 201: refTo(ShareResult), 202: refTo(ShareResult) },
     load: ({ db, principal, params }) => getVisibleDevice(db, principal, params.uid as string),
     precheck: (body, context) => checkLinkBase(body.link_base, context),
-    handle: async ({ object: device, body, principal, actor, now, transaction, link }) => {
+    handle: async ({ object: device, body, principal, actor, now, db, transaction, link }) => {
       const input = {
         device,
         email: body.email.toLowerCase(),
@@ -91,6 +92,9 @@ export const shareRoutes = (): Route[] => [
         linkBase: body.link_base ?? link("/console/accept"),
         isPartnerLink: principal.kind === "partner" && body.link_base != null,
       };
+      if (!(await mayShareWith(db, principal.organization.id, input.email))) {
+        throw validationError({ email: ["Your organization does not share with addresses of this domain."] });
+      }
       const shared = await transaction((tx) => shareDevice(tx, principal.organization, input, actor, now));
       return answer(statuses[shared.kind], toShareResult(shared));
     },

@@ -21,11 +21,14 @@ export interface OrganizationSettings {
   retention?: Retention;
   /** Networks in CIDR form that devices may log in from; none: all. */
   gatewayNetworks?: readonly string[];
+  /** Mail domains that devices may be shared with; none: all. */
+  shareDomains?: readonly string[];
 }
 
 export interface Organization extends OrganizationSettings {
   id: string;
   gatewayNetworks: readonly string[];
+  shareDomains: readonly string[];
   createdAt: Date;
   updatedAt: Date;
 }
@@ -41,8 +44,8 @@ export class SlugTaken extends Error {
 }
 
 const columns = sql`id, slug, name, timezone, default_locale as "defaultLocale", features, per_minute as "perMinute",
-  per_hour as "perHour", retention, gateway_networks as "gatewayNetworks", created_at as "createdAt",
-  updated_at as "updatedAt"`;
+  per_hour as "perHour", retention, gateway_networks as "gatewayNetworks", share_domains as "shareDomains",
+  created_at as "createdAt", updated_at as "updatedAt"`;
 
 const auditView = (organization: Organization): Record<string, unknown> => ({
   name: organization.name,
@@ -54,6 +57,7 @@ const auditView = (organization: Organization): Record<string, unknown> => ({
   per_hour: organization.perHour,
   retention: organization.retention ?? {},
   gateway_networks: organization.gatewayNetworks,
+  share_domains: organization.shareDomains,
 });
 
 export const listOrganizations = (db: Db): Promise<Organization[]> =>
@@ -61,6 +65,13 @@ export const listOrganizations = (db: Db): Promise<Organization[]> =>
 
 export const findOrganizationBySlug = (db: Db, slug: string): Promise<Organization | undefined> =>
   db.maybeOne<Organization>`select ${columns} from organizations where slug = ${slug}`;
+
+/** Whether devices of the organization may be shared with this address. */
+export async function mayShareWith(db: Db, organizationId: string, email: string): Promise<boolean> {
+  const { domains } = await db.one<{ domains: string[] }>`
+    select share_domains as domains from organizations where id = ${organizationId}`;
+  return domains.length === 0 || domains.includes(email.slice(email.lastIndexOf("@") + 1).toLowerCase());
+}
 
 async function unlessSlugTaken<T>(slug: string, write: Promise<T>): Promise<T> {
   try {
@@ -89,6 +100,7 @@ const columnsFor = (settings: OrganizationSettings) => ({
   per_hour: settings.perHour,
   retention: settings.retention ?? {},
   gateway_networks: settings.gatewayNetworks ?? [],
+  share_domains: settings.shareDomains ?? [],
 });
 
 /** The new organization gets the id that the actor acts in: its first audit entry is its own. */

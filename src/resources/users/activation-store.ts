@@ -2,7 +2,7 @@ import type { Db, Tx } from "../../db/database.ts";
 import { sql } from "../../db/sql.ts";
 import { randomToken } from "../../lib/ids.ts";
 import { enqueueMail } from "../../mail/mail-outbox.ts";
-import type { Actor } from "../../oauth/actor.ts";
+import { type Actor, integrationOf } from "../../oauth/actor.ts";
 import { hashSecret } from "../../oauth/client-secrets.ts";
 import { fullNameOf } from "../../oauth/person-store.ts";
 import { masked, recordAudit } from "../audit/audit-store.ts";
@@ -39,6 +39,7 @@ export async function inviteMember(tx: Tx, invite: Invite, actor: Actor, now: Da
     values (${hashSecret(token)}, ${organization.id}, ${user.id}, ${now}, ${new Date(now.getTime() + tokenTtlMs)})`;
   await enqueueMail(tx, {
     organizationId: organization.id,
+    integrationId: integrationOf(actor),
     to: user.email,
     locale: organization.defaultLocale,
     kind: "portal_activation",
