@@ -14,7 +14,7 @@ import { startPeriodicWork } from "./periodic-work.ts";
 import type { ServiceParts } from "./service-parts.ts";
 import { webhookOptions } from "./webhook-options.ts";
 
-/** What nobody waits for: speech, timers of rules, mails, webhooks, look-ups of places and the housekeeping. */
+/** What nobody waits for: speech, timers of rules, mails, webhooks, lookups of places and the housekeeping. */
 export function openWorkerRole(parts: ServiceParts): void {
   const { config, lifecycle, db, clock, log, metrics, listener, catalog, carrierName, rules, secrets, voice } = parts;
   const shared = { db, clock, log, listener, metrics };

@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import type { PersonPrincipal } from "../../http/principal.ts";
 import { isAtLeast } from "../../oauth/roles.ts";
 
-/** What may wait for a reader. Who falls further behind is disconnected, and asks anew with the last id. */
+/** What may wait for a reader. A reader that falls further behind is disconnected, and asks again with the last id. */
 const maxWaitingBytes = 1024 * 1024;
 
 /** One open stream of a person: what is written goes out as the connection takes it. */
