@@ -56,8 +56,8 @@ async function createCluster(layout: Layout, binaries: PgBinaries): Promise<void
 
 async function runInitdb(layout: Layout, binaries: PgBinaries, draft: string, password: string): Promise<void> {
   const handed = handOver(layout, { draft, password });
-  // The socket needs no password, its folder lets only the server's own user (and root) in.
-  const access = ["--username=vigil", "--auth-local=trust", "--auth-host=scram-sha-256"];
+  // The folder of the socket lets only the server's own user (and root) in; the password stays the second door.
+  const access = ["--username=vigil", "--auth-local=scram-sha-256", "--auth-host=scram-sha-256"];
   const text = ["--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"];
   const files = ["-D", handed.paths.draft, `--pwfile=${handed.paths.password}`];
   const child = spawn(binaries.initdb, [...files, ...access, ...text], {
