@@ -113,7 +113,7 @@ class BatchingIngest implements Ingest {
     return this.#running === inFlight && this.#waiting.hasUrgent;
   }
 
-  /** An alarm does not wait for the transaction that is under way, where another one may begin. */
+  /** An alarm does not wait for the transaction that is in progress, where another one may begin. */
   get #deservesSecondBatch(): boolean {
     return this.#fillsSecondBatch || this.#waiting.hasUrgent;
   }

@@ -23,7 +23,7 @@ export function sessionConflictEvent(observed: Observed, addresses: readonly [st
 }
 
 export interface SimChange {
-  /** The one that is told now; null where only the IMSI is. */
+  /** The one reported now; null where only the IMSI is reported. */
   iccid: string | null;
   /** The login was refused, because the organization has pinned its SIMs. */
   isRefused: boolean;

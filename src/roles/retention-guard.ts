@@ -3,7 +3,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Metrics } from "../lib/metrics.ts";
 
-/** Beyond it one of the two clocks is wrong, and what has expired cannot be told. */
+/** Beyond it one of the two clocks is wrong, and what has expired cannot be determined. */
 export const maxClockDifferenceMs = 3_600_000;
 /** Of one table at once. In a service that runs, one ends at a time. */
 export const maxDroppedPartitions = 2;

@@ -172,6 +172,6 @@ test("the command line ends the tokens of a disabled integration and forgets a d
   }
   await cli.expectFailure(["integration", "set", id, "--name", "x"], 1, /there is no integration/);
   expect(await cli.vigilJson(["integration", "list", "--org", org])).toEqual([]);
-  expect((await cli.auditOf(id)).map(({ action }) => action)).toEqual([0, 1, 1, 2]);
+  expect((await cli.auditOf(id)).map(({ action }) => action)).toEqual([0, 1, 1, 1, 1, 2]);
   expect((await cli.auditOf(id)).at(-1)?.changes).toMatchObject({ name: ["App", null], status: ["active", null] });
 });

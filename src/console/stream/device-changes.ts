@@ -28,7 +28,7 @@ export class DeviceChanges {
   readonly #db: Db;
   /** Every transaction below it had ended before the last question. */
   #horizon: string | undefined;
-  /** What the last answer held: a long transaction keeps the horizon back, and rows would be told again and again. */
+  /** What the last answer held: a long transaction keeps the horizon back, and rows would be sent again and again. */
   #sentVersions = new Map<string, string>();
 
   constructor(db: Db) {

@@ -3,8 +3,8 @@ import type { PersonPrincipal } from "../../http/principal.ts";
 import { isAtLeast } from "../../oauth/roles.ts";
 
 /**
- * What may wait for a reader when more comes. Who falls further behind is disconnected, and asks anew with the last id. What comes
- * at once does not count: a batch that is larger than this would disconnect everybody, again and again.
+ * What may wait for a reader when more comes. A reader that falls further behind is disconnected, and asks again with the last id.
+ * What comes at once does not count: a batch that is larger than this would disconnect everybody, again and again.
  */
 const maxWaitingBytes = 4 * 1024 * 1024;
 
