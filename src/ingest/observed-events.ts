@@ -17,7 +17,7 @@ export function sessionConflictEvent(observed: Observed, addresses: readonly [st
     typeNumber: eventTypes.custom.number,
     severity: severities.warning,
     title: "Connection contested",
-    message: "The connection of this device is taken over again and again from another network",
+    message: "The connection of this device is repeatedly taken over from another network",
     data: { code: "session_conflict", addresses },
   };
 }

@@ -29,7 +29,7 @@ export class RetentionGuard {
     this.#log = log;
     metrics.gauge(
       "vigil_retention_stopped",
-      "1: nothing is deleted by age, because the clock is wrong or too much would be dropped at once.",
+      "1 while nothing is deleted by age, because the clock is wrong or too much would be dropped at once.",
       () => [
         [{ reason: "clock" }, Number(this.#isClockWrong)],
         [{ reason: "partitions" }, Number(this.#keptPartitions > 0)],

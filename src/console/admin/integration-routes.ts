@@ -125,7 +125,7 @@ export function integrationRoutes({
       method: "PATCH",
       path: integrationPath,
       operationId: "console_integrations_update",
-      summary: "Change an integration; a secret that this makes is shown once",
+      summary: "Change an integration; a secret that this creates is shown once",
       body: ChangedIntegration,
       responses: { 200: Type.Any() },
       load: async ({ db, organizationId, params }) =>

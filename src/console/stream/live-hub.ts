@@ -110,7 +110,7 @@ export class LiveHub {
         isGood = true;
         goodMs = Date.now();
       } catch (error) {
-        this.#options.log.warn({ err: error }, "the live streams could not be fed, trying again");
+        this.#options.log.warn({ err: error }, "the live streams could not be fed; retrying");
         if (Date.now() - goodMs > maxOutageMs) this.#endAll();
       }
       if (!isGood || this.#waiting.size === 0) await this.#pause();
