@@ -27,6 +27,7 @@ const routes: readonly RouteDefinition[] = [
   { path: "/console/geofences", page: page(async () => (await import("./pages/geofences.tsx")).GeofencesPage) },
   { path: "/console/thresholds", page: page(async () => (await import("./pages/thresholds.tsx")).ThresholdsPage) },
   { path: "/console/account", page: page(async () => (await import("./pages/account.tsx")).AccountPage) },
+  { path: "/console/members", page: page(async () => (await import("./pages/members.tsx")).MembersPage) },
 ];
 
 export interface FoundRoute extends RouteDefinition {
