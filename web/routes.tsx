@@ -28,6 +28,11 @@ const routes: readonly RouteDefinition[] = [
   { path: "/console/thresholds", page: page(async () => (await import("./pages/thresholds.tsx")).ThresholdsPage) },
   { path: "/console/account", page: page(async () => (await import("./pages/account.tsx")).AccountPage) },
   { path: "/console/members", page: page(async () => (await import("./pages/members.tsx")).MembersPage) },
+  { path: "/console/audit", page: page(async () => (await import("./pages/audit.tsx")).AuditPage) },
+  {
+    path: "/console/organization",
+    page: page(async () => (await import("./pages/organization.tsx")).OrganizationPage),
+  },
 ];
 
 export interface FoundRoute extends RouteDefinition {
