@@ -24,6 +24,7 @@ const isPostponed = (error: unknown): boolean =>
   (error.code === "throttled" ||
     error.code === "idempotency_in_progress" ||
     error.code === "service_unavailable" ||
+    error.code === "too_busy" ||
     error.code === "temporarily_unavailable");
 
 export const isTemporary = (error: unknown): boolean => isAmbiguous(error) || isPostponed(error);
