@@ -7,6 +7,7 @@ import type { Logger } from "../lib/logger.ts";
 import { EmbeddedServerError } from "./embedded-error.ts";
 import { handOver } from "./embedded-handover.ts";
 import type { Layout } from "./embedded-layout.ts";
+import { finishReplacement } from "./embedded-replacement.ts";
 import type { PgBinaries } from "./pg-binaries.ts";
 
 /** Kept inside the cluster, so that the two come and go together. */
@@ -20,6 +21,7 @@ export const serverEnvironment = (): NodeJS.ProcessEnv => ({ PATH: process.env.P
 
 /** Checks the cluster, or makes it: beside its place first, then renamed, so that a kill leaves no half of one. */
 export async function prepareCluster(layout: Layout, binaries: PgBinaries, log: Logger): Promise<void> {
+  await finishReplacement(layout);
   await removeDrafts(layout, log);
   const isNew = !existsSync(layout.cluster) || readdirSync(layout.cluster).length === 0;
   if (isNew) await createCluster(layout, binaries);
