@@ -87,7 +87,6 @@ export function OrganizationSwitch({ session: { me, preferences } }: { session: 
   return (
     <form
       class="card"
-      aria-label={texts("organization")}
       onSubmit={(event) => {
         event.preventDefault();
         void submission.run(move);
