@@ -22,7 +22,7 @@ const allowed: Record<string, readonly string[]> = {
   outbound: ["lib", "db", "oauth", "http", "outbox", "resources"],
   ingest: ["lib", "db", "codecs", "resources", "rules", "outbox", "places"],
   gateway: ["lib", "db", "codecs", "resources", "ingest", "outbox"],
-  console: ["lib", "db", "http", "oauth", "resources", "mail"],
+  console: ["lib", "db", "http", "oauth", "resources", "mail", "outbox", "outbound"],
   simulator: ["lib", "codecs"],
 };
 

@@ -1,8 +1,8 @@
-import { allScopes } from "../oauth/scopes.ts";
+import { toIntegrationRecord } from "../resources/organizations/integration-record.ts";
 import {
   createIntegration,
   type Integration,
-  type IntegrationSettings,
+  integrationDefaults,
   listIntegrations,
   setIntegrationStatus,
   updateIntegration,
@@ -15,31 +15,7 @@ import { givenIntegrationSettings, integrationOptions } from "./integration-opti
 import { getOrganization, operatorIn } from "./operator.ts";
 import { record, table } from "./output.ts";
 
-const view = (integration: Integration, organizationSlug: string) => ({
-  id: integration.id,
-  name: integration.name,
-  org: organizationSlug,
-  client_id: integration.clientId,
-  status: integration.status,
-  scopes: integration.scopes,
-  webhook_url: integration.webhookUrl,
-  webhook_event_types: integration.webhookEventTypes,
-  webhook_device_filter: integration.webhookDeviceFilter,
-  link_hosts: integration.linkHosts,
-  messaging_enabled: integration.messagingEnabled,
-  created_at: integration.createdAt,
-});
-
 const idArgument = { name: "ID", summary: "id of the integration (UUID)" };
-
-const defaults: Omit<IntegrationSettings, "name"> = {
-  scopes: allScopes,
-  webhookUrl: null,
-  webhookEventTypes: [],
-  webhookDeviceFilter: [],
-  linkHosts: [],
-  messagingEnabled: true,
-};
 
 const create: Command = {
   path: ["integration", "create"],
@@ -62,7 +38,7 @@ const create: Command = {
   ],
   run: async (context) => {
     const given = await givenIntegrationSettings(context, false);
-    const settings = { ...defaults, ...given, name: given.name ?? "" };
+    const settings = { ...integrationDefaults, ...given, name: given.name ?? "" };
     const slug = context.args.value("org") ?? "";
     const box = openSecretBox(context.config);
     const created = await withDatabase(context, (db) =>
@@ -75,7 +51,7 @@ const create: Command = {
         };
       }),
     );
-    const { id, name, org, client_id, ...rest } = view(created.integration, created.organization.slug);
+    const { id, name, org, client_id, ...rest } = toIntegrationRecord(created.integration, created.organization.slug);
     const secrets = { client_secret: created.clientSecret, webhook_secret: created.webhookSecret };
     const document = { id, name, org, client_id, ...secrets, ...rest };
     const credentials = record({ id, client_id, ...secrets });
@@ -116,7 +92,7 @@ const set: Command = {
     const { outcome, organizationSlug } = await onIntegration(context, ({ tx, organizationId, id, actor, now }) =>
       updateIntegration(tx, organizationId, id, given, actor, now, box),
     );
-    const fields = view(outcome.integration, organizationSlug);
+    const fields = toIntegrationRecord(outcome.integration, organizationSlug);
     const secret = outcome.webhookSecret;
     const secretNotice = secret === null ? "" : `\nwebhook_secret (shown only once)  ${secret}`;
     context.print({ ...fields, webhook_secret: secret }, record(fields) + secretNotice);
@@ -143,7 +119,7 @@ const statusCommand = (
     const { outcome, organizationSlug } = await onIntegration(context, ({ tx, organizationId, id, actor, now }) =>
       setIntegrationStatus(tx, organizationId, id, status, actor, now),
     );
-    const fields = view(outcome, organizationSlug);
+    const fields = toIntegrationRecord(outcome, organizationSlug);
     context.print(fields, `Integration ${outcome.name} is ${outcome.status}.`);
     return 0;
   },
@@ -160,7 +136,7 @@ const list: Command = {
     const slug = context.args.value("org") ?? "";
     const integrations = await withCurrentDatabase(context, async (db) => {
       const organization = await getOrganization(db, slug);
-      return (await listIntegrations(db, organization.id)).map((one) => view(one, organization.slug));
+      return (await listIntegrations(db, organization.id)).map((one) => toIntegrationRecord(one, organization.slug));
     });
     const rows = integrations.map((one) => [one.id, one.name, one.client_id, one.status, one.webhook_url ?? "-"]);
     const empty = `No integrations yet. "vigil integration create --org ${slug} --name NAME" creates one.`;

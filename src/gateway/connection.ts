@@ -49,7 +49,7 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
   readonly #inflow: Inflow;
   /** Bytes wait that were read and not decoded, because enough of this device is under way. */
   #hasMore = false;
-  /** What came behind the login before it was answered. */
+  /** What came after the login, before the login was answered. */
   #tailBytes = 0;
   /** Takes a login back that waits for its turn. */
   #withdraw: (() => void) | undefined;

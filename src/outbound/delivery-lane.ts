@@ -31,8 +31,11 @@ export class DeliveryLane implements ReadingLane {
   readonly #pace: LanePace;
   #settings: PushSettings;
   #target: { url: string; to: WebhookTarget } | undefined;
-  /** Stopped: nothing more begins. Closed: it also records no more than the attempts that were under way. */
-  #state: "running" | "stopped" | "closed" = "running";
+  /**
+   * Stopped: nothing more begins. Resting: the same, and it closes when what is under way has ended. Closed: it also records no
+   * more than the attempts that were under way.
+   */
+  #state: "running" | "stopped" | "resting" | "closed" = "running";
   #inFlight = 0;
   #freshInFlight = 0;
   readonly #retries: RetryQueue;
@@ -82,6 +85,11 @@ export class DeliveryLane implements ReadingLane {
     if (this.isClosed) return;
     if (!settings || settings.epoch === null || settings.url === null || settings.secret === null) {
       this.close();
+      return;
+    }
+    if (settings.isPaused || this.#state === "resting") {
+      this.#settings = settings;
+      this.#rest();
       return;
     }
     if (settings.epoch !== this.#settings.epoch) this.#retries.clear();
@@ -207,7 +215,8 @@ export class DeliveryLane implements ReadingLane {
     const now = clock.now();
     const { integrationId } = this;
     const isOnRecord = entry === undefined || entry.isParked;
-    const key = { integrationId, organizationId: this.#organizationId, eventId: row.id, pushEpoch: row.pushEpoch };
+    const { id: eventId, type, deviceUid, pushEpoch } = row;
+    const key = { integrationId, organizationId: this.#organizationId, eventId, type, deviceUid, pushEpoch };
     const { next, record, change } = resultOf({ ...key, attempt, startedAtMs, isOnRecord }, answer, now, waitsMs);
     this.#inFlight--;
     if (entry) this.#freshInFlight--;
@@ -223,7 +232,15 @@ export class DeliveryLane implements ReadingLane {
       return;
     }
     recorder.add(this, record, change);
-    this.pump();
+    if (this.#state === "resting") this.#rest();
+    else this.pump();
+  }
+
+  /** A pause: what is under way ends and goes on record, so that nothing of it is sent again afterwards. */
+  #rest(): void {
+    if (this.#isRunning) this.#state = "resting";
+    clearTimeout(this.#timer);
+    if (!this.isBusy) this.close();
   }
 
   #targetNow(): WebhookTarget {

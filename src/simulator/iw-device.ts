@@ -151,7 +151,7 @@ function read(self: Identity, bytes: Buffer, dialect: IwDialect): { messages: Se
   }
 }
 
-/** One behind the closing `#`. Voice holds any byte, so its end follows from its length. */
+/** One past the closing `#`. Voice holds any byte, so its end follows from its length. */
 function endOfFrame(bytes: Buffer, start: number): number | "unreadable" | undefined {
   const isVoice = bytes.toString("latin1", start, start + 7) === "IWBP28,";
   let headEnd = start;

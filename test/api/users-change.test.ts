@@ -43,7 +43,7 @@ describe("changing and closing users", () => {
     expect(entry).toMatchObject({
       action: 1,
       actor_type: "partners",
-      changes: { first_name: ["Ada", "Änne"], phone_number: ["", "1"], role: ["USER", "VIEWER"] },
+      changes: { first_name: ["Ada", "Änne"], phone_number: ["", "***"], role: ["USER", "VIEWER"] },
     });
     const found = await api.call("GET", `${usersPath}?search=${encodeURIComponent("ÄNN")}`, { token });
     expect(found.body.results.map(({ id }: { id: string }) => id)).toEqual([before.id]);

@@ -58,7 +58,7 @@ describe("creating users", () => {
           email: [null, email],
           first_name: [null, "Ada"],
           last_name: [null, "Example"],
-          phone_number: [null, "+390612345678"],
+          phone_number: [null, "***"],
           role: [null, "VIEWER"],
           is_active: [null, true],
         },

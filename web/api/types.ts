@@ -8,13 +8,16 @@ export type { Assignment } from "../../src/resources/assignments/assignment-reco
 export type { Capability } from "../../src/resources/catalog/catalog-schemas.ts";
 export type { Command } from "../../src/resources/commands/command-record.ts";
 export type { Device } from "../../src/resources/devices/device-record.ts";
+export type { DeviceConfig } from "../../src/resources/devices/device-settings.ts";
 export type { EcgRecording, EcgRecordingDetail } from "../../src/resources/ecg/ecg-record.ts";
+export type { EcgWaveform } from "../../src/resources/ecg/ecg-routes.ts";
 export type { Event, EventDetail } from "../../src/resources/events/event-record.ts";
 export type { Geofence, GeofenceDetail } from "../../src/resources/geofences/geofence-record.ts";
 export type { Invitation } from "../../src/resources/invitations/invitation-record.ts";
 export type { Location } from "../../src/resources/locations/location-record.ts";
 export type { Segment } from "../../src/resources/locations/segments.ts";
 export type { Message } from "../../src/resources/messages/message-record.ts";
+export type { Telemetry } from "../../src/resources/telemetry/telemetry-routes.ts";
 export type { AlertThreshold } from "../../src/resources/thresholds/threshold-record.ts";
 export type { User, UserDetail } from "../../src/resources/users/user-record.ts";
 

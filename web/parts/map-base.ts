@@ -34,6 +34,8 @@ export function openMap(container: HTMLElement, place: MapPlace): MapView {
   // The section around it is the region named so; a second one would be read out as another map.
   map.getCanvas().setAttribute("role", "application");
   map.addControl(new NavigationControl({ showCompass: false }), "top-right");
+  // The page has a region of this name already; the drawing itself takes keys.
+  map.getCanvas().setAttribute("role", "application");
   return map;
 }
 

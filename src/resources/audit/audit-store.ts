@@ -19,6 +19,9 @@ export interface AuditEntry {
 
 export const masked = "***";
 
+/** Who may read the log need not know what people write about each other, or their numbers: only that it has changed. */
+const personalFields: ReadonlySet<string> = new Set(["notes", "phone_number"]);
+
 /** Fields that differ between two states of a record. An absent state is a create (before) or a delete (after). */
 export function changesBetween(
   before: Readonly<Record<string, unknown>> | null,
@@ -29,8 +32,9 @@ export function changesBetween(
   for (const field of new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])) {
     const pair = [before?.[field] ?? null, after?.[field] ?? null] as const;
     if (JSON.stringify(pair[0]) === JSON.stringify(pair[1])) continue;
-    const hide = (value: unknown): unknown => (value === null ? null : masked);
-    changes[field] = maskedFields.includes(field) ? [hide(pair[0]), hide(pair[1])] : [pair[0], pair[1]];
+    const hide = (value: unknown): unknown => (value === null || value === "" ? value : masked);
+    const isHidden = personalFields.has(field) || maskedFields.includes(field);
+    changes[field] = isHidden ? [hide(pair[0]), hide(pair[1])] : [pair[0], pair[1]];
   }
   return changes;
 }
