@@ -1,4 +1,6 @@
 import { makeStore, type Store } from "../state/store.ts";
+import { endSession } from "./client.ts";
+import { readEventStream, type StreamEvent } from "./event-stream.ts";
 
 export type StreamKind = "hello" | "device" | "event" | "event_acknowledged" | "message" | "command" | "resync";
 export type StreamState = "connecting" | "live" | "lost";
@@ -10,13 +12,15 @@ export interface Stream {
 }
 
 const kinds: readonly StreamKind[] = ["hello", "device", "event", "event_acknowledged", "message", "command", "resync"];
+const isStreamKind = (kind: string): kind is StreamKind => kinds.some((one) => one === kind);
+
 /** The server sends a comment line every 15 seconds; a connection that is silent for longer is dead, whatever the browser thinks. */
 const maxSilenceMs = 40_000;
 const retryMs = 2000;
 
 /**
- * The one stream of this browser. The browser itself reconnects and sends the id of the last event; where it gives up, or where
- * a laptop slept and nobody noticed, a new connection is made here and everything is read again.
+ * The one stream of this browser. A connection that ends or falls silent, as when a laptop sleeps, is made anew with the id of
+ * the last event. Since device changes of the time between are not repeated, the pages then read everything again.
  */
 export function openStream(): Stream {
   const state = makeStore<StreamState>("connecting");
@@ -24,40 +28,66 @@ export function openStream(): Stream {
   const tell = (kind: StreamKind, data: unknown): void => {
     for (const listener of listeners.get(kind) ?? []) listener(data);
   };
-  let source: EventSource | undefined;
+  let connection: AbortController | undefined;
+  let retry: ReturnType<typeof setTimeout> | undefined;
   let heardAtMs = Date.now();
-  let isClosed = false;
+  let lastId = "";
   let wasLive = false;
 
-  function connect(): void {
-    source?.close();
-    if (isClosed) return;
-    source = new EventSource("/console/api/stream/");
-    heardAtMs = Date.now();
-    for (const kind of kinds) {
-      source.addEventListener(kind, (event) => {
-        heardAtMs = Date.now();
-        if (kind === "hello") {
-          state.set("live");
-          // A second hello without the last id means that something may have been missed.
-          if (wasLive) tell("resync", {});
-          wasLive = true;
-        }
-        tell(kind, JSON.parse((event as MessageEvent<string>).data));
-      });
+  function hear({ kind, data, id }: StreamEvent): void {
+    lastId = id === "" ? lastId : id;
+    if (!isStreamKind(kind)) return;
+    if (kind === "hello") {
+      state.set("live");
+      if (wasLive) tell("resync", {});
+      wasLive = true;
     }
-    source.onerror = () => {
-      state.set("lost");
-      if (source?.readyState === EventSource.CLOSED) setTimeout(connect, retryMs);
-    };
+    tell(kind, JSON.parse(data));
   }
 
+  async function read(signal: AbortSignal): Promise<void> {
+    const answer = await fetch("/console/api/stream/", {
+      credentials: "same-origin",
+      cache: "no-store",
+      headers: { Accept: "text/event-stream", ...(lastId === "" ? {} : { "Last-Event-ID": lastId }) },
+      signal,
+    });
+    if (answer.status === 401) endSession();
+    if (!answer.ok || !answer.body) return;
+    await readEventStream(answer.body, {
+      onBytes: () => {
+        heardAtMs = Date.now();
+      },
+      onEvent: (event) => {
+        if (!signal.aborted) hear(event);
+      },
+    });
+  }
+
+  function connect(): void {
+    connection?.abort();
+    clearTimeout(retry);
+    connection = new AbortController();
+    const { signal } = connection;
+    heardAtMs = Date.now();
+    read(signal)
+      // Whatever ended it, the next connection begins where this one stopped.
+      .catch(() => undefined)
+      .finally(() => {
+        if (signal.aborted) return;
+        state.set("lost");
+        retry = setTimeout(connect, retryMs);
+      });
+  }
+
+  const lose = (): void => state.set("lost");
   const watch = setInterval(() => {
     if (Date.now() - heardAtMs < maxSilenceMs) return;
-    state.set("lost");
+    lose();
     connect();
   }, 5000);
   addEventListener("online", connect);
+  addEventListener("offline", lose);
   connect();
 
   return {
@@ -67,10 +97,11 @@ export function openStream(): Stream {
       return () => listeners.get(kind)?.delete(listener);
     },
     close: () => {
-      isClosed = true;
+      connection?.abort();
+      clearTimeout(retry);
       clearInterval(watch);
       removeEventListener("online", connect);
-      source?.close();
+      removeEventListener("offline", lose);
     },
   };
 }
