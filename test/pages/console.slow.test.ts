@@ -142,7 +142,7 @@ describe.skipIf(!browserPath)("the frame of the console (skipped where no Chromi
     for (const [path, name] of pages) {
       await page.goto(`${world.http}${path}`);
       await heading(page, name).waitFor();
-      await page.waitForLoadState("networkidle").catch(() => undefined);
+      await page.getByText("Loading…").first().waitFor({ state: "detached" });
       expect([path, await page.evaluate<number>("document.documentElement.scrollWidth")]).toEqual([path, 390]);
     }
     await page.getByRole("button", { name: "Menu" }).click();

@@ -25,8 +25,6 @@ export const setSessionEndHandler = (handler: () => void): void => {
   onSessionEnd = handler;
 };
 
-export const endSession = (): void => onSessionEnd();
-
 export async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
   const isRaw = body instanceof FormData || body instanceof Blob || typeof body === "string";
   const answer = await fetch(path, {

@@ -1,6 +1,5 @@
 import { makeStore, type Store } from "../state/store.ts";
-import { endSession } from "./client.ts";
-import { readEventStream, type StreamEvent } from "./event-stream.ts";
+import { get } from "./client.ts";
 
 export type StreamKind = "hello" | "device" | "event" | "event_acknowledged" | "message" | "command" | "resync";
 export type StreamState = "connecting" | "live" | "lost";
@@ -12,15 +11,19 @@ export interface Stream {
 }
 
 const kinds: readonly StreamKind[] = ["hello", "device", "event", "event_acknowledged", "message", "command", "resync"];
-const isStreamKind = (kind: string): kind is StreamKind => kinds.some((one) => one === kind);
-
-/** The server sends a comment line every 15 seconds; a connection that is silent for longer is dead, whatever the browser thinks. */
+/**
+ * Without an event for this long the connection is tried: comment lines, by which a quiet connection shows that it is alive,
+ * are not told to pages.
+ */
 const maxSilenceMs = 40_000;
+/** A new connection that takes longer than this to greet proves that the old one is dead too. */
+const maxTrialMs = 10_000;
 const retryMs = 2000;
 
 /**
- * The one stream of this browser. A connection that ends or falls silent, as when a laptop sleeps, is made anew with the id of
- * the last event. Since device changes of the time between are not repeated, the pages then read everything again.
+ * The one stream of this browser. The browser itself reconnects and sends the id of the last event; where it gives up, or where
+ * a laptop slept and nobody noticed, a new connection is made here and everything is read again. On a quiet stream the new
+ * connection is made before the old one is closed, so that nobody is told of a loss that was none.
  */
 export function openStream(): Stream {
   const state = makeStore<StreamState>("connecting");
@@ -28,63 +31,63 @@ export function openStream(): Stream {
   const tell = (kind: StreamKind, data: unknown): void => {
     for (const listener of listeners.get(kind) ?? []) listener(data);
   };
-  let connection: AbortController | undefined;
+  /** The newest connection. */
+  let source: EventSource | undefined;
+  /** The one before it, while the newest has not greeted. */
+  let former: EventSource | undefined;
   let retry: ReturnType<typeof setTimeout> | undefined;
   let heardAtMs = Date.now();
-  let lastId = "";
   let wasLive = false;
 
-  function hear({ kind, data, id }: StreamEvent): void {
-    lastId = id === "" ? lastId : id;
-    if (!isStreamKind(kind)) return;
-    if (kind === "hello") {
-      state.set("live");
-      if (wasLive) tell("resync", {});
-      wasLive = true;
-    }
-    tell(kind, JSON.parse(data));
-  }
-
-  async function read(signal: AbortSignal): Promise<void> {
-    const answer = await fetch("/console/api/stream/", {
-      credentials: "same-origin",
-      cache: "no-store",
-      headers: { Accept: "text/event-stream", ...(lastId === "" ? {} : { "Last-Event-ID": lastId }) },
-      signal,
-    });
-    if (answer.status === 401) endSession();
-    if (!answer.ok || !answer.body) return;
-    await readEventStream(answer.body, {
-      onBytes: () => {
+  function open(): void {
+    const opened = new EventSource("/console/api/stream/");
+    source = opened;
+    for (const kind of kinds) {
+      opened.addEventListener(kind, (event) => {
         heardAtMs = Date.now();
-      },
-      onEvent: (event) => {
-        if (!signal.aborted) hear(event);
-      },
-    });
-  }
-
-  function connect(): void {
-    connection?.abort();
-    clearTimeout(retry);
-    connection = new AbortController();
-    const { signal } = connection;
-    heardAtMs = Date.now();
-    read(signal)
-      // Whatever ended it, the next connection begins where this one stopped.
-      .catch(() => undefined)
-      .finally(() => {
-        if (signal.aborted) return;
-        state.set("lost");
-        retry = setTimeout(connect, retryMs);
+        if (kind === "hello" && opened === source) {
+          former?.close();
+          former = undefined;
+          state.set("live");
+          // Whatever came between two connections may have been missed.
+          if (wasLive) tell("resync", {});
+          wasLive = true;
+        }
+        tell(kind, JSON.parse((event as MessageEvent<string>).data));
       });
+    }
+    opened.onerror = () => {
+      if (opened !== source) return;
+      state.set("lost");
+      if (opened.readyState !== EventSource.CLOSED) return;
+      // A session that is over is refused for good; the browser does not say why.
+      get("/console/api/me/").catch(() => undefined);
+      clearTimeout(retry);
+      retry = setTimeout(connect, retryMs);
+    };
   }
 
+  function close(): void {
+    clearTimeout(retry);
+    former?.close();
+    former = undefined;
+    source?.close();
+  }
+  function connect(): void {
+    close();
+    heardAtMs = Date.now();
+    open();
+  }
   const lose = (): void => state.set("lost");
   const watch = setInterval(() => {
-    if (Date.now() - heardAtMs < maxSilenceMs) return;
-    lose();
-    connect();
+    const silenceMs = Date.now() - heardAtMs;
+    if (silenceMs > maxSilenceMs + maxTrialMs) {
+      lose();
+      connect();
+    } else if (silenceMs > maxSilenceMs && !former) {
+      former = source;
+      open();
+    }
   }, 5000);
   addEventListener("online", connect);
   addEventListener("offline", lose);
@@ -97,8 +100,7 @@ export function openStream(): Stream {
       return () => listeners.get(kind)?.delete(listener);
     },
     close: () => {
-      connection?.abort();
-      clearTimeout(retry);
+      close();
       clearInterval(watch);
       removeEventListener("online", connect);
       removeEventListener("offline", lose);
