@@ -12,6 +12,7 @@ const allowed: Record<string, readonly string[]> = {
   codecs: ["lib"],
   audio: ["lib"],
   embedded: ["lib"],
+  backup: ["lib"],
   mail: ["lib", "db"],
   oauth: ["lib", "db"],
   outbox: ["lib", "db", "oauth"],

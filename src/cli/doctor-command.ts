@@ -1,11 +1,13 @@
 import { isEspeakInstalled } from "../audio/espeak.ts";
 import { migrationStatus } from "../db/migrate.ts";
 import { listExpired } from "../db/partitions.ts";
+import { findLastBackup } from "../roles/last-backup.ts";
 import { tablesOf } from "../roles/partitioned-tables.ts";
 import { type Command, type CommandContext, CommandError } from "./command.ts";
 import { withBareDatabase } from "./command-database.ts";
 import {
   type Check,
+  checkBackup,
   checkBaseUrl,
   checkClock,
   checkDataDir,
@@ -44,6 +46,9 @@ async function checkDatabase(context: CommandContext): Promise<{ checks: Check[]
         checks: [
           ...(isCurrent
             ? [checkRetention(config, await listExpired(db, tablesOf(config), Date.now()), server.now)]
+            : []),
+          ...(isCurrent && config.databaseUrl === undefined
+            ? [checkBackup(await findLastBackup(db), context.clock.nowMs())]
             : []),
           { name: "database", ok: isNewEnough, detail: `${kind} PostgreSQL ${server.version}${advice}` },
           {

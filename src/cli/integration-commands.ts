@@ -5,12 +5,13 @@ import {
   integrationDefaults,
   listIntegrations,
   setIntegrationStatus,
+  setWebhookPaused,
   updateIntegration,
 } from "../resources/organizations/integration-store.ts";
 import { openSecretBox } from "../roles/secret-key.ts";
 import { type Command, UsageError } from "./command.ts";
 import { withCurrentDatabase, withDatabase } from "./command-database.ts";
-import { onIntegration } from "./integration-lookup.ts";
+import { onIntegration, type Target } from "./integration-lookup.ts";
 import { givenIntegrationSettings, integrationOptions } from "./integration-options.ts";
 import { getOrganization, operatorIn } from "./operator.ts";
 import { record, table } from "./output.ts";
@@ -100,9 +101,10 @@ const set: Command = {
   },
 };
 
-const statusCommand = (
+const changeCommand = (
   word: string,
-  status: Integration["status"],
+  change: (target: Target) => Promise<Integration | undefined>,
+  describe: (integration: Integration) => string,
   summary: string,
   next: readonly string[],
 ): Command => ({
@@ -116,14 +118,35 @@ const statusCommand = (
   ],
   next,
   run: async (context) => {
-    const { outcome, organizationSlug } = await onIntegration(context, ({ tx, organizationId, id, actor, now }) =>
-      setIntegrationStatus(tx, organizationId, id, status, actor, now),
-    );
+    const { outcome, organizationSlug } = await onIntegration(context, change);
     const fields = toIntegrationRecord(outcome, organizationSlug);
-    context.print(fields, `Integration ${outcome.name} is ${outcome.status}.`);
+    context.print(fields, describe(outcome));
     return 0;
   },
 });
+
+const statusCommand = (
+  word: string,
+  status: Integration["status"],
+  summary: string,
+  next: readonly string[],
+): Command =>
+  changeCommand(
+    word,
+    ({ tx, organizationId, id, actor, now }) => setIntegrationStatus(tx, organizationId, id, status, actor, now),
+    (integration) => `Integration ${integration.name} is ${integration.status}.`,
+    summary,
+    next,
+  );
+
+const pauseCommand = (word: string, isPaused: boolean, summary: string, next: readonly string[]): Command =>
+  changeCommand(
+    word,
+    ({ tx, organizationId, id, actor, now }) => setWebhookPaused(tx, organizationId, id, isPaused, actor, now),
+    ({ name, webhookPaused }) => `The webhook of ${name} is ${webhookPaused ? "paused" : "not paused"}.`,
+    summary,
+    next,
+  );
 
 const list: Command = {
   path: ["integration", "list"],
@@ -153,6 +176,8 @@ export const integrationCommands: readonly Command[] = [
   statusCommand("enable", "active", "Enable a disabled integration", [
     "Revoked tokens stay revoked: the partner must request new ones.",
   ]),
+  pauseCommand("pause", true, "Let the events of a webhook wait", ["vigil integration resume ID"]),
+  pauseCommand("resume", false, "Send what a paused webhook has kept, in order", ["vigil integration list --org SLUG"]),
   statusCommand("delete", "deleted", "Delete an integration and end its tokens", ["vigil integration list --org SLUG"]),
   list,
 ];

@@ -90,7 +90,7 @@ function configOrUsageError(
 }
 
 /** The package file is one folder above both src and dist. */
-async function programVersion(): Promise<string> {
+export async function programVersion(): Promise<string> {
   const text = await readFile(join(import.meta.dirname, "../../package.json"), "utf8");
   return (JSON.parse(text) as { version: string }).version;
 }

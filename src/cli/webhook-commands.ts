@@ -126,7 +126,7 @@ const redrive: Command = {
 function requireSubscription(type: WebhookEventType, integration: Integration): void {
   if (isSubscribedTo(type, integration)) return;
   throw new CommandError(
-    `integration ${integration.id} is not subscribed to ${type}: its webhook_event_types, scopes or messaging opt-in leave it out`,
+    `integration ${integration.id} is not subscribed to ${type}: its webhook_event_types, scopes or messaging opt-in exclude it`,
   );
 }
 

@@ -47,7 +47,7 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
   #undecided: Buffer = emptyBuffer;
   readonly #strays = new StrayCounts();
   readonly #inflow: Inflow;
-  /** Bytes wait that were read and not decoded, because enough of this device is under way. */
+  /** Bytes wait that were read and not decoded, because enough of this device is in progress. */
   #hasMore = false;
   /** What came after the login, before the login was answered. */
   #tailBytes = 0;

@@ -1,4 +1,4 @@
-/** The frames of an AMR file (RFC 4867 5), told by their first bytes alone. Each is 20 ms. */
+/** The frames of an AMR file (RFC 4867 5), detected by their first bytes alone. Each is 20 ms. */
 export interface AmrFrames {
   isWideband: boolean;
   count: number;

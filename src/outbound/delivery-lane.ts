@@ -32,8 +32,8 @@ export class DeliveryLane implements ReadingLane {
   #settings: PushSettings;
   #target: { url: string; to: WebhookTarget } | undefined;
   /**
-   * Stopped: nothing more begins. Resting: the same, and it closes when what is under way has ended. Closed: it also records no
-   * more than the attempts that were under way.
+   * Stopped: nothing more begins. Resting: the same, and it closes when what is in progress has ended. Closed: it also records no
+   * more than the attempts that were in progress.
    */
   #state: "running" | "stopped" | "resting" | "closed" = "running";
   #inFlight = 0;
@@ -122,13 +122,13 @@ export class DeliveryLane implements ReadingLane {
     return ids.length === 0 ? undefined : Math.min(...ids.map((id) => positionOfLaneId(id).ms));
   }
 
-  /** Begins nothing more; what is under way ends and is recorded. */
+  /** Begins nothing more; what is in progress ends and is recorded. */
   stop(): void {
     if (this.#isRunning) this.#state = "stopped";
     clearTimeout(this.#timer);
   }
 
-  /** Ends the lane for this process. Of what is under way only the attempt is recorded. */
+  /** Ends the lane for this process. Of what is in progress only the attempt is recorded. */
   close(): void {
     if (this.isClosed) return;
     this.#state = "closed";
@@ -236,7 +236,7 @@ export class DeliveryLane implements ReadingLane {
     else this.pump();
   }
 
-  /** A pause: what is under way ends and goes on record, so that nothing of it is sent again afterwards. */
+  /** A pause: what is in progress ends and goes on record, so that nothing of it is sent again afterwards. */
   #rest(): void {
     if (this.#isRunning) this.#state = "resting";
     clearTimeout(this.#timer);
@@ -252,7 +252,7 @@ export class DeliveryLane implements ReadingLane {
   #closeTarget(): void {
     const old = this.#target?.to;
     this.#target = undefined;
-    // What is under way may end: a changed URL is no reason to send it twice.
+    // What is in progress may end: a changed URL is no reason to send it twice.
     if (old) setTimeout(() => old.close(), this.#inFlight === 0 ? 0 : this.#parts.timeoutMs + slowMs).unref();
   }
 

@@ -215,7 +215,7 @@ function command(code: string, serial: string, values: readonly string[], dialec
     word: code,
     values,
     acks: [answer(isEchoed ? `,${values[0]}` : "")],
-    // Another value than the one it was told is the only "no" that these watches know.
+    // Another value than the one it received is the only "no" that these watches know.
     refusals: isEchoed ? [answer(`,${values[0] === "1" ? "2" : "1"}`)] : [],
     effect: code === "40" ? { kind: "text", text: textOf(values[0] ?? "", dialect) } : effectOf(code, values),
   };

@@ -135,7 +135,7 @@ describe("a page of the log", () => {
     expect((await asked({ since: since(30), search: "sos" })).status).toBe(200);
     const refused = await asked({ since: since(32), search: "sos" });
     expect(refusalIn(refused)).toEqual([400, "validation_error"]);
-    expect(refused.text).toContain("31 days at most");
+    expect(refused.text).toContain("at most 31 days");
     await patient.close();
   });
 });

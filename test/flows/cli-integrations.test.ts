@@ -159,17 +159,19 @@ test("the command line ends the tokens of a disabled integration and forgets a d
     (await cli.sql.query("select count(*)::int as count from access_tokens where integration_id = $1", [id])).rows[0]
       .count;
   await addToken();
+  expect(await cli.vigilJson(["integration", "pause", id])).toMatchObject({ id, webhook_paused: true });
+  expect(await cli.vigilJson(["integration", "resume", id])).toMatchObject({ id, webhook_paused: false });
   expect(await cli.vigilJson(["integration", "disable", id])).toMatchObject({ id, org, status: "disabled" });
   expect(await tokens()).toBe(0);
   expect(await cli.vigilJson(["integration", "enable", id.toUpperCase()])).toMatchObject({ id, status: "active" });
   await addToken();
   expect(await cli.vigilJson(["integration", "delete", id])).toMatchObject({ id, status: "deleted" });
   expect(await tokens()).toBe(0);
-  for (const word of ["delete", "disable", "enable", "rotate-secret", "rotate-webhook-secret"]) {
+  for (const word of ["delete", "disable", "enable", "pause", "resume", "rotate-secret", "rotate-webhook-secret"]) {
     await cli.expectFailure(["integration", word, id], 1, /there is no integration/);
   }
   await cli.expectFailure(["integration", "set", id, "--name", "x"], 1, /there is no integration/);
   expect(await cli.vigilJson(["integration", "list", "--org", org])).toEqual([]);
-  expect((await cli.auditOf(id)).map(({ action }) => action)).toEqual([0, 1, 1, 2]);
+  expect((await cli.auditOf(id)).map(({ action }) => action)).toEqual([0, 1, 1, 1, 1, 2]);
   expect((await cli.auditOf(id)).at(-1)?.changes).toMatchObject({ name: ["App", null], status: ["active", null] });
 });

@@ -334,7 +334,7 @@ describe("lanes", () => {
     const hook = await world.makeHook({ webhookUrl: receiver.url });
     const [first, failed, dead, last] = await hook.append("alarm.sos", "alarm.sos", "alarm.sos", "alarm.sos");
     const { id, organizationId } = hook;
-    // What a worker leaves that ended while its first row was under way.
+    // What a worker leaves that ended while its first row was in progress.
     await world.db.run`insert into delivery_lanes (integration_id, organization_id) values (${id}, ${organizationId})`;
     await world.db.run`
       insert into deliveries values (${id}, ${failed}, ${organizationId}, 1, 2, ${new Date(Date.now() + 300)})`;

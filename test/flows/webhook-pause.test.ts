@@ -42,7 +42,7 @@ describe("a paused webhook", () => {
     await until(() => expect(received()).toEqual([first, mark, ...kept]));
   });
 
-  it("ends what is under way without sending it again, and lets failed rows wait too", async () => {
+  it("finishes attempts in progress without sending them again, and keeps failed rows waiting", async () => {
     const held: (() => void)[] = [];
     receiver = await openReceiver(authority, {
       answer: (_, response) => {

@@ -31,6 +31,18 @@ export function runVigil(args: readonly string[], env: Environment = {}, input?:
   });
 }
 
+/** Runs a command and kills it with -9 if it has not ended by then. */
+export function killVigil(args: readonly string[], afterMs: number, env: Environment = {}): Promise<void> {
+  const child = spawn(process.execPath, [bin, ...args], { env: environment(env), stdio: "ignore" });
+  const timer = setTimeout(() => child.kill("SIGKILL"), afterMs);
+  return new Promise((done) => {
+    child.on("exit", () => {
+      clearTimeout(timer);
+      done();
+    });
+  });
+}
+
 export async function vigilJson<T>(args: readonly string[], env: Environment = {}): Promise<T> {
   const { code, stdout, stderr } = await runVigil([...args, "--json"], env);
   if (code !== 0) throw new Error(`vigil ${args.join(" ")}: ${stderr}`);

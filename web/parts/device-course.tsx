@@ -116,7 +116,7 @@ export function DeviceCourse({ device, bounds }: DeviceCourseProps) {
         onView={(next) => setZoomed(within(next, window))}
         onCursor={setChosen}
       />
-      <p class="hint">
+      <p class="hint place">
         {place === undefined
           ? texts("noPlaceThen")
           : place.isOld

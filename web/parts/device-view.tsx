@@ -63,11 +63,11 @@ export function DeviceView({ device, onAssignments }: DeviceViewProps) {
   const hasEcg = known.some(({ kind, code, supported }) => kind === "feature" && code === "ecg" && supported);
   return (
     <div class="device-view">
-      <nav class="on-page" aria-label={texts("onThisPage")}>
+      <p class="on-page">
         <a href="#course-part">{texts("course")}</a>
         <a href="#messages-part">{messageTexts("title")}</a>
         <a href="#commands-part">{commandTexts("title")}</a>
-      </nav>
+      </p>
       <div class="top">
         <DeviceStatus device={device} />
         <DeviceAlarms device={device} />

@@ -66,7 +66,7 @@ export function EcgPaper({ lead, rateHz, pixelsPerMm, calipers, onCalipers }: Ec
           key={index === 0 ? "first" : "second"}
           class="caliper"
           role="slider"
-          tabIndex={0}
+          tabindex={0}
           aria-label={texts("caliper", { number: index + 1 })}
           aria-valuemin={0}
           aria-valuemax={Math.round(seconds * 1000)}

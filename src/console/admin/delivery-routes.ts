@@ -111,7 +111,7 @@ export const deliveryRoutes = (parts: TestEventParts): Route[] => [
       if (type === undefined) throw validationError({ type: [`"${wanted}" is not a valid choice.`] });
       if (!isSubscribedTo(type, object)) {
         throw validationError({
-          type: ["The integration does not get this type: its event types, scopes or messaging opt-in leave it out."],
+          type: ["The integration does not receive this type: its event types, scopes or messaging opt-in exclude it."],
         });
       }
       requireWebhook(object);

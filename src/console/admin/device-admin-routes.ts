@@ -22,7 +22,7 @@ export const deviceAdminRoutes = (catalog: Catalog): Route[] => [
     path: "/console/api/unknown-devices/",
     operationId: "console_unknown_devices",
     summary: "Whether a device with this IMEI tried to connect",
-    description: "An IMEI must be given: nobody can learn the ids of others.",
+    description: "An IMEI is required, so that nobody learns the ids of others.",
     query: { uid: textParam("The IMEI.") },
     responses: { 200: Type.Any() },
     async handle({ db, organizationId, query }) {
@@ -39,7 +39,7 @@ export const deviceAdminRoutes = (catalog: Catalog): Route[] => [
     operationId: "console_devices_import",
     summary: "Register devices from a CSV file, all or none",
     description: `The header names the columns: ${importColumns.join(", ")}.`,
-    query: { dry_run: booleanParam("Only say what would happen.") },
+    query: { dry_run: booleanParam("Only report what would happen.") },
     text: { mediaType: "text/csv", maxBytes: maxImportBytes },
     responses: { 200: Type.Any(), 400: Type.Any() },
     async handle({ principal, text, query, actor, now, transaction }) {

@@ -125,7 +125,7 @@ export function integrationRoutes({
       method: "PATCH",
       path: integrationPath,
       operationId: "console_integrations_update",
-      summary: "Change an integration; a secret that this makes is shown once",
+      summary: "Change an integration; a secret that this creates is shown once",
       body: ChangedIntegration,
       responses: { 200: Type.Any() },
       load: async ({ db, organizationId, params }) =>
@@ -160,7 +160,7 @@ export function integrationRoutes({
     changeRoute("enable", "Enable a disabled integration", (tx, organizationId, id, actor, now) =>
       setIntegrationStatus(tx, organizationId, id, "active", actor, now),
     ),
-    changeRoute("disable", "Disable an integration and end its tokens", (tx, organizationId, id, actor, now) =>
+    changeRoute("disable", "Disable an integration and revoke its tokens", (tx, organizationId, id, actor, now) =>
       setIntegrationStatus(tx, organizationId, id, "disabled", actor, now),
     ),
     changeRoute("pause", "Let events wait", (tx, organizationId, id, actor, now) =>

@@ -35,7 +35,7 @@ export function readImportFile(text: string, catalog: Catalog): ImportFile {
   if (errors.length > 0) return { lines: [], errors };
   if (rows.length > maxLines) {
     const { line } = rows[maxLines] ?? { line: maxLines + 2 };
-    return { lines: [], errors: [{ line, field: "uid", message: `A file can have ${maxLines} devices at most.` }] };
+    return { lines: [], errors: [{ line, field: "uid", message: `A file can have at most ${maxLines} devices.` }] };
   }
   const check = compileBody(makeValidator(), DeviceRequest);
   const lines: ImportLine[] = [];
@@ -63,7 +63,7 @@ function headerErrors(columns: readonly string[]): ImportError[] {
   const doubled = columns.filter((name, index) => columns.indexOf(name) < index);
   const problems = [
     ...unknown.map((name) => ({ field: name.slice(0, 100), message: `There is no column "${name.slice(0, 100)}".` })),
-    ...doubled.map((name) => ({ field: name.slice(0, 100), message: "The column is there twice." })),
+    ...doubled.map((name) => ({ field: name.slice(0, 100), message: "The column appears twice." })),
     ...(columns.includes("uid") ? [] : [{ field: "uid", message: "The column is missing." }]),
   ];
   return problems.slice(0, 20).map((problem) => ({ line: 1, ...problem }));
