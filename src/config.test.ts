@@ -45,6 +45,7 @@ test("has the documented defaults when nothing is set", () => {
     mailFrom: "vigil@localhost",
     speech: { kind: "espeak" },
     logLevel: "info",
+    accessLog: false,
   });
 });
 

@@ -59,6 +59,8 @@ export interface Config {
   mailFrom: string;
   speech: SpeechSetting;
   logLevel: LogLevel;
+  /** A log line for every call, not only for refused ones. */
+  accessLog: boolean;
 }
 
 export interface DedicatedPort {
@@ -238,5 +240,6 @@ export function loadConfig(
     mailFrom: read("VIGIL_MAIL_FROM") ?? "vigil@localhost",
     speech: parsed("VIGIL_TTS", parseSpeech) ?? { kind: "espeak" },
     logLevel: parsed("VIGIL_LOG_LEVEL", parseLogLevel) ?? defaultLogLevel,
+    accessLog: parsed("VIGIL_ACCESS_LOG", parseSwitch) ?? false,
   };
 }
