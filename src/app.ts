@@ -28,6 +28,7 @@ import { registerOAuthRoutes } from "./oauth/oauth-routes.ts";
 import type { PasswordWork } from "./oauth/password-work.ts";
 import type { TokenCache } from "./oauth/token-cache.ts";
 import { replayRoutes } from "./outbound/replay-routes.ts";
+import type { TestEventParts } from "./outbound/test-event.ts";
 import { describeWebhooks } from "./outbound/webhook-description.ts";
 import { assignmentRoutes } from "./resources/assignments/assignment-routes.ts";
 import { auditRoutes } from "./resources/audit/audit-routes.ts";
@@ -65,6 +66,9 @@ export interface AppOptions {
   /** Of secrets that are read back. */
   secrets: SecretBox;
   passwords: PasswordWork;
+  catalog: Catalog;
+  /** How webhooks are checked and called, for the test of one. */
+  webhooks: TestEventParts["webhooks"];
   decoyHash: string;
   /** Where the map of the console comes from; absent or empty: the outline of the world. */
   mapStyleUrl?: string;
@@ -171,11 +175,12 @@ export function buildApp(options: AppOptions): FastifyInstance {
   observe(app, options);
 
   registerOAuthRoutes(app, { db, clock, tokenTtlSeconds: options.tokenTtlSeconds, baseUrl: options.baseUrl });
-  const { rateLimiter, sessionKey, secrets, passwords, decoyHash, baseUrl } = options;
+  const { rateLimiter, sessionKey, secrets, passwords, decoyHash, baseUrl, catalog, webhooks } = options;
   const hub = new LiveHub({ db, clock, log, metrics: options.metrics });
   // A server waits for its answers to end, and a stream has no end of its own.
   app.addHook("preClose", () => hub.close());
-  registerRoutes(app, [...options.routes, ...consoleRoutes({ db, passwords, secrets, baseUrl, hub })], {
+  const forPeople = consoleRoutes({ db, clock, passwords, secrets, baseUrl, hub, catalog, webhooks });
+  registerRoutes(app, [...options.routes, ...forPeople], {
     db,
     clock,
     authenticator,

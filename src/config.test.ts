@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { expect, test } from "vitest";
 import { ConfigError, loadConfig } from "./config.ts";
 
-test("has the documented defaults when nothing is set", () => {
+test("the configuration has the documented defaults when nothing is set", () => {
   expect(loadConfig({}, {})).toEqual({
     databaseUrl: undefined,
     dataDir: resolve("./data"),
@@ -49,7 +49,7 @@ test("has the documented defaults when nothing is set", () => {
   });
 });
 
-test("lets flags win over the environment", () => {
+test("the configuration lets flags win over the environment", () => {
   const config = loadConfig(
     { port: "1", gatewayPort: "2", opsPort: "3", dataDir: "/flag", roles: "worker, api" },
     { VIGIL_PORT: "11", VIGIL_GATEWAY_PORT: "12", VIGIL_OPS_PORT: "13", VIGIL_DATA_DIR: "/env" },
@@ -57,11 +57,11 @@ test("lets flags win over the environment", () => {
   expect(config).toMatchObject({ port: 1, gatewayPort: 2, opsPort: 3, dataDir: "/flag", roles: ["api", "worker"] });
 });
 
-test("takes an empty variable for one that is not set", () => {
+test("the configuration takes an empty variable for one that is not set", () => {
   expect(loadConfig({}, { VIGIL_PORT: "", DATABASE_URL: "", VIGIL_WEBHOOK_BACKOFF: "" })).toEqual(loadConfig({}, {}));
 });
 
-test("reads lists", () => {
+test("the configuration reads lists", () => {
   const config = loadConfig(
     {},
     {
@@ -100,7 +100,7 @@ test.each([
   ["VIGIL_GEOLOCATE_URL", "ftp://geo.example"],
   ["VIGIL_LOG_LEVEL", "loud"],
   ["VIGIL_RETENTION_DAYS", "0"],
-])("refuses %s=%s and names the setting", (name, value) => {
+])("the configuration refuses %s=%s and names the setting", (name, value) => {
   expect(() => loadConfig({}, { [name]: value })).toThrow(ConfigError);
   expect(() => loadConfig({}, { [name]: value })).toThrow(name);
 });
@@ -112,12 +112,12 @@ test.each([
   expect(() => loadConfig({}, { [name]: value })).toThrow(/^(?!.*hunter2)/);
 });
 
-test("refuses an unknown role", () => {
+test("the configuration refuses an unknown role", () => {
   expect(() => loadConfig({ roles: "api,janitor" }, {})).toThrow("janitor");
   expect(() => loadConfig({ roles: "" }, {})).toThrow("--roles");
 });
 
-test("reads who speaks", () => {
+test("the configuration reads the speech engine", () => {
   const speech = (text: string) => loadConfig({}, { VIGIL_TTS: text }).speech;
   expect(speech("off")).toEqual({ kind: "off" });
   expect(speech("command:espeak-ng -v {language} --stdout")).toEqual({

@@ -28,7 +28,7 @@ export interface RunningService {
   /** Of the gateway, on the same port number. */
   udp: string;
   ops: string;
-  /** True when no organization exists yet: the operator needs to be told how to begin. */
+  /** True when no organization exists yet: the operator needs instructions to begin. */
   isEmpty: boolean;
   close(): Promise<void>;
 }

@@ -12,6 +12,7 @@ const allowed: Record<string, readonly string[]> = {
   codecs: ["lib"],
   audio: ["lib"],
   embedded: ["lib"],
+  backup: ["lib"],
   mail: ["lib", "db"],
   oauth: ["lib", "db"],
   outbox: ["lib", "db", "oauth"],
@@ -22,7 +23,7 @@ const allowed: Record<string, readonly string[]> = {
   outbound: ["lib", "db", "oauth", "http", "outbox", "resources"],
   ingest: ["lib", "db", "codecs", "resources", "rules", "outbox", "places"],
   gateway: ["lib", "db", "codecs", "resources", "ingest", "outbox"],
-  console: ["lib", "db", "http", "oauth", "resources", "mail"],
+  console: ["lib", "db", "http", "oauth", "resources", "mail", "outbox", "outbound"],
   simulator: ["lib", "codecs"],
 };
 

@@ -84,13 +84,4 @@ describe("dashboards", () => {
       for (const { expr } of targets) expect(unknownMetrics(expr), `${title}: ${expr}`).toEqual([]);
     }
   });
-
-  it("show every metric of Vigil's own", () => {
-    const shown = dashboards.flatMap(({ dashboard }) =>
-      dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
-    );
-    // A command may wait a day for its device, so its duration says more about the device than about the service.
-    const missing = [...types.keys()].filter((name) => !shown.some((expr) => expr.includes(`${name}`)));
-    expect(missing.filter((name) => name !== "process_start_time_seconds")).toEqual(["vigil_command_seconds"]);
-  });
 });

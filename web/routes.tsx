@@ -20,6 +20,13 @@ const routes: readonly RouteDefinition[] = [
   { path: "/console/sign-in", page: SignInPage, isPublic: true },
   { path: "/console", page: page(async () => (await import("./pages/map.tsx")).MapPage) },
   { path: "/console/alarms", page: page(async () => (await import("./pages/alarms.tsx")).AlarmsPage) },
+  { path: "/console/devices/:uid", page: page(async () => (await import("./pages/device.tsx")).DevicePage) },
+  { path: "/console/people/:id", page: page(async () => (await import("./pages/person.tsx")).PersonPage) },
+  { path: "/console/devices", page: page(async () => (await import("./pages/devices.tsx")).DevicesPage) },
+  { path: "/console/people", page: page(async () => (await import("./pages/people.tsx")).PeoplePage) },
+  { path: "/console/geofences", page: page(async () => (await import("./pages/geofences.tsx")).GeofencesPage) },
+  { path: "/console/thresholds", page: page(async () => (await import("./pages/thresholds.tsx")).ThresholdsPage) },
+  { path: "/console/account", page: page(async () => (await import("./pages/account.tsx")).AccountPage) },
 ];
 
 export interface FoundRoute extends RouteDefinition {

@@ -48,7 +48,7 @@ export class AudioChild {
         if ("result" in outcome) resolve(outcome.result);
         else reject(outcome.error);
       };
-      if (this.isOver) return this.#lose("it had ended before");
+      if (this.isOver) return this.#lose("it had already ended");
       this.#child.send({ id: ++this.#jobs, job } as unknown as Serializable, (error) => {
         if (error) this.#lose(error.message);
       });

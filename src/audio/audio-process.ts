@@ -2,7 +2,7 @@ import { setPriority } from "node:os";
 import { type AudioJob, makeAudioJobs } from "./audio-jobs.ts";
 
 /**
- * The process: one job at a time, as they come. What fails is told; what hangs, dies or needs too much memory is the pool's to
+ * The process: one job at a time, as they come. What fails is reported; what hangs, dies or needs too much memory is the pool's to
  * end. It steps back for the process that serves devices, and ends with it.
  */
 export interface JobAnswer {

@@ -6,7 +6,7 @@ import { NotAudio, TooLong } from "./audio-refusals.ts";
 import { maxRate, minRate } from "./declared-sound.ts";
 import { joinSamples, type Sound, toMono } from "./samples.ts";
 
-/** Files of the accepted formats to sound, told by their content. Decoding stops where the sound becomes too long. */
+/** Files of the accepted formats to sound, detected by their content. Decoding stops where the sound becomes too long. */
 
 interface StreamDecoder {
   decode(chunk: Uint8Array): DecodedPart | Promise<DecodedPart>;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { benchNames } from "./bench-command.ts";
 
-test("names the benches that there are", async () => {
+test("vigil bench names the benches that there are", async () => {
   const text = await readFile(join(import.meta.dirname, "../../test/bench/bench.ts"), "utf8");
   expect([...text.matchAll(/^ {2}(\w+): bench\w+,$/gm)].map(([, name]) => name)).toEqual([...benchNames]);
 });

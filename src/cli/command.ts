@@ -55,6 +55,8 @@ export interface Io {
   stdout(text: string): void;
   stderr(text: string): void;
   readStdin(): Promise<string>;
+  /** One line that a person types; absent where nobody can. */
+  readLine?(): Promise<string>;
   /** Where settings are read from, if not from the environment of the process. */
   env?: Readonly<Record<string, string | undefined>>;
 }

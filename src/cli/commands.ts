@@ -6,19 +6,28 @@ type Group = () => Promise<readonly Command[]>;
 const groups: Readonly<Record<string, Group>> = {
   start: async () => (await import("./start-command.ts")).startCommands,
   demo: async () => (await import("./demo-command.ts")).demoCommands,
-  org: async () => (await import("./org-commands.ts")).orgCommands,
+  org: async () => [
+    ...(await import("./org-commands.ts")).orgCommands,
+    ...(await import("./org-delete-command.ts")).orgDeleteCommands,
+  ],
   integration: async () => [
     ...(await import("./integration-commands.ts")).integrationCommands,
     ...(await import("./rotation-commands.ts")).rotationCommands,
   ],
-  user: async () => (await import("./user-commands.ts")).userCommands,
+  user: async () => [
+    ...(await import("./user-commands.ts")).userCommands,
+    ...(await import("./member-commands.ts")).memberCommands,
+  ],
   device: async () => [
     ...(await import("./device-commands.ts")).deviceCommands,
+    ...(await import("./device-look-commands.ts")).deviceLookCommands,
     ...(await import("./poisoned-commands.ts")).poisonedCommands,
   ],
   webhooks: async () => (await import("./webhook-commands.ts")).webhookCommands,
   simulate: async () => (await import("./simulate-command.ts")).simulateCommands,
   db: async () => (await import("./db-commands.ts")).dbCommands,
+  backup: async () => (await import("./backup-commands.ts")).backupCommands,
+  restore: async () => (await import("./restore-command.ts")).restoreCommands,
   bench: async () => (await import("./bench-command.ts")).benchCommands,
   doctor: async () => (await import("./doctor-command.ts")).doctorCommands,
 };

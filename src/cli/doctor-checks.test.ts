@@ -2,12 +2,12 @@ import { expect, test } from "vitest";
 import { loadConfig } from "../config.ts";
 import { checkBaseUrl, checkClock, checkMail, checkNode, checkSpeech } from "./doctor-checks.ts";
 
-test("wants Node.js 20.19 or newer", () => {
+test("the doctor requires Node.js 20.19 or newer", () => {
   expect(["v20.19.0", "v20.20.2", "v22.1.0"].map((version) => checkNode(version).ok)).toEqual([true, true, true]);
   expect(["v18.20.0", "v20.18.3"].map((version) => checkNode(version).ok)).toEqual([false, false]);
 });
 
-test("wants https unless everything stays on this machine", () => {
+test("the doctor requires https unless everything stays on this machine", () => {
   const check = (env: Record<string, string>) => checkBaseUrl(loadConfig({}, env)).ok;
   expect(check({})).toBe(true);
   expect(check({ VIGIL_HOST: "0.0.0.0" })).toBe(false);
@@ -17,7 +17,7 @@ test("wants https unless everything stays on this machine", () => {
   expect(check({ VIGIL_BASE_URL: "http://[::1]:8080" })).toBe(true);
 });
 
-test("notices a clock that was never set or that differs from the database", () => {
+test("the doctor notices a clock that was never set or that differs from the database", () => {
   const config = loadConfig({}, {});
   const now = Date.UTC(2026, 5, 1);
   expect(checkClock(config, now, undefined).ok).toBe(true);
@@ -26,13 +26,13 @@ test("notices a clock that was never set or that differs from the database", () 
   expect(checkClock(config, 0, undefined).ok).toBe(false);
 });
 
-test("does not show the password of the mail server", () => {
+test("the doctor does not show the password of the mail server", () => {
   const { detail } = checkMail(loadConfig({}, { VIGIL_SMTP_URL: "smtp://me:hunter2@mail.example:587" }));
   expect(detail).toContain("mail.example:587");
   expect(detail).not.toContain("hunter2");
 });
 
-test("says who speaks texts, and that nobody does without the optional engine", () => {
+test("the doctor names the speech engine, and warns without the optional one", () => {
   const check = (setting: string, isInstalled: boolean) =>
     checkSpeech(loadConfig({}, { VIGIL_TTS: setting }), isInstalled);
   expect(check("espeak", true)).toEqual({ name: "speech", ok: true, detail: expect.stringContaining("bundled") });

@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import type { Config } from "../config.ts";
 import { fingerprintOf } from "../lib/secret-box.ts";
 import { freeBytesOf } from "../roles/disk-floor.ts";
+import type { LastBackup } from "../roles/last-backup.ts";
 import { maxClockDifferenceMs, maxDroppedPartitions } from "../roles/retention-guard.ts";
 import { readSecretKey, secretKeyFile } from "../roles/secret-key.ts";
 
@@ -188,4 +189,19 @@ export function checkSpeech({ speech }: Pick<Config, "speech">, isInstalled: boo
     detail:
       'the speech engine is not installed, texts are not spoken: run "npm install --include=optional" or set VIGIL_TTS',
   };
+}
+
+/** A database that somebody backs up with Vigil should not go without for longer. */
+const maxBackupAgeMs = 7 * 24 * 3_600_000;
+
+/** How old the last backup is. Who has none by `vigil backup` may use other means, so that alone is no failure. */
+export function checkBackup(last: LastBackup | undefined, nowMs: number): Check {
+  const name = "backup";
+  if (!last) return { name, ok: true, detail: 'none by "vigil backup" yet' };
+  const ageMs = Math.max(0, nowMs - last.at.getTime());
+  const hours = Math.floor(ageMs / 3_600_000);
+  const age = hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} days`;
+  const ok = ageMs <= maxBackupAgeMs;
+  const detail = `the last one is ${age} old (${last.file})`;
+  return { name, ok, detail: ok ? detail : `${detail}: run "vigil backup FILE"` };
 }

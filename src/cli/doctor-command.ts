@@ -1,11 +1,13 @@
 import { isEspeakInstalled } from "../audio/espeak.ts";
 import { migrationStatus } from "../db/migrate.ts";
 import { listExpired } from "../db/partitions.ts";
+import { findLastBackup } from "../roles/last-backup.ts";
 import { tablesOf } from "../roles/partitioned-tables.ts";
 import { type Command, type CommandContext, CommandError } from "./command.ts";
 import { withBareDatabase } from "./command-database.ts";
 import {
   type Check,
+  checkBackup,
   checkBaseUrl,
   checkClock,
   checkDataDir,
@@ -46,6 +48,9 @@ async function checkDatabase(context: CommandContext): Promise<{ checks: Check[]
         checks: [
           ...(isCurrent
             ? [checkRetention(config, await listExpired(db, tablesOf(config), Date.now()), server.now)]
+            : []),
+          ...(isCurrent && config.databaseUrl === undefined
+            ? [checkBackup(await findLastBackup(db), context.clock.nowMs())]
             : []),
           { name: "database", ok: isNewEnough, detail: `${kind} PostgreSQL ${server.version}${advice}` },
           {
@@ -98,7 +103,8 @@ const doctor: Command = {
     const bundle = args.value("bundle");
     if (bundle !== undefined) await writeSupportBundle(context, bundle, await programVersion(), checks);
     context.print({ ok, checks, ...(bundle === undefined ? {} : { bundle }) }, table(["", "check", "detail"], rows));
-    if (bundle !== undefined) context.note(`vigil: wrote ${bundle}; read it before you send it to anybody`);
+    if (bundle !== undefined && !args.has("json"))
+      context.note(`vigil: wrote ${bundle}; read it before you send it to anybody`);
     if (!ok) context.note(`vigil: ${failed.map(({ name }) => name).join(", ")} failed: follow the advice above`);
     return ok ? 0 : 1;
   },

@@ -4,7 +4,7 @@ import { helpText, usageFor } from "./help.ts";
 
 const commands = await loadAllCommands();
 
-test("finds each command among those of its first word", async () => {
+test("the help finds each command among those of its first word", async () => {
   for (const { path } of commands) {
     const found = await loadCommandsFor(path);
     expect(found.some((one) => one.path.join(" ") === path.join(" "))).toBe(true);
@@ -12,13 +12,13 @@ test("finds each command among those of its first word", async () => {
   }
 });
 
-test("lists every command", () => {
+test("the help lists every command", () => {
   const text = helpText([], commands);
   for (const command of commands) expect(text).toContain(`vigil ${command.path.join(" ")} `);
 });
 
 test.each(commands.map((command) => [command.path.join(" "), command] as const))(
-  "documents %s with usage, options, examples and next steps",
+  "the help documents %s with usage, options, examples and next steps",
   (_, command) => {
     const text = helpText(command.path, commands);
     for (const { name, default: fallback } of command.options) {
@@ -32,20 +32,20 @@ test.each(commands.map((command) => [command.path.join(" "), command] as const))
   },
 );
 
-test("lists the commands of a group only", () => {
+test("the help lists the commands of a group only", () => {
   const text = helpText(["org"], commands);
   expect(text).toContain("vigil org create");
   expect(text).not.toContain("vigil integration");
 });
 
-test("marks what is required and what may be repeated", () => {
+test("the help marks what is required and what may be repeated", () => {
   expect(usageFor(["org", "create"], commands)).toMatch(
     /^usage: vigil org create --name N \[--slug S\].* \[--feature F\]\.\.\. /,
   );
   expect(usageFor(["integration", "enable"], commands)).toBe("usage: vigil integration enable ID [--json]");
 });
 
-test("has no two commands of one name, and no option named twice", () => {
+test("the help has no two commands of one name, and no option named twice", () => {
   expect(new Set(commands.map(({ path }) => path.join(" "))).size).toBe(commands.length);
   for (const { options } of commands) {
     expect(new Set(options.map(({ name }) => name)).size).toBe(options.length);

@@ -1,45 +1,22 @@
-import { allScopes } from "../oauth/scopes.ts";
+import { toIntegrationRecord } from "../resources/organizations/integration-record.ts";
 import {
   createIntegration,
   type Integration,
-  type IntegrationSettings,
+  integrationDefaults,
   listIntegrations,
   setIntegrationStatus,
+  setWebhookPaused,
   updateIntegration,
 } from "../resources/organizations/integration-store.ts";
 import { openSecretBox } from "../roles/secret-key.ts";
 import { type Command, UsageError } from "./command.ts";
 import { withCurrentDatabase, withDatabase } from "./command-database.ts";
-import { onIntegration } from "./integration-lookup.ts";
+import { onIntegration, type Target } from "./integration-lookup.ts";
 import { givenIntegrationSettings, integrationOptions } from "./integration-options.ts";
 import { getOrganization, operatorIn } from "./operator.ts";
 import { record, table } from "./output.ts";
 
-const view = (integration: Integration, organizationSlug: string) => ({
-  id: integration.id,
-  name: integration.name,
-  org: organizationSlug,
-  client_id: integration.clientId,
-  status: integration.status,
-  scopes: integration.scopes,
-  webhook_url: integration.webhookUrl,
-  webhook_event_types: integration.webhookEventTypes,
-  webhook_device_filter: integration.webhookDeviceFilter,
-  link_hosts: integration.linkHosts,
-  messaging_enabled: integration.messagingEnabled,
-  created_at: integration.createdAt,
-});
-
 const idArgument = { name: "ID", summary: "id of the integration (UUID)" };
-
-const defaults: Omit<IntegrationSettings, "name"> = {
-  scopes: allScopes,
-  webhookUrl: null,
-  webhookEventTypes: [],
-  webhookDeviceFilter: [],
-  linkHosts: [],
-  messagingEnabled: true,
-};
 
 const create: Command = {
   path: ["integration", "create"],
@@ -62,7 +39,7 @@ const create: Command = {
   ],
   run: async (context) => {
     const given = await givenIntegrationSettings(context, false);
-    const settings = { ...defaults, ...given, name: given.name ?? "" };
+    const settings = { ...integrationDefaults, ...given, name: given.name ?? "" };
     const slug = context.args.value("org") ?? "";
     const box = openSecretBox(context.config);
     const created = await withDatabase(context, (db) =>
@@ -75,7 +52,7 @@ const create: Command = {
         };
       }),
     );
-    const { id, name, org, client_id, ...rest } = view(created.integration, created.organization.slug);
+    const { id, name, org, client_id, ...rest } = toIntegrationRecord(created.integration, created.organization.slug);
     const secrets = { client_secret: created.clientSecret, webhook_secret: created.webhookSecret };
     const document = { id, name, org, client_id, ...secrets, ...rest };
     const credentials = record({ id, client_id, ...secrets });
@@ -116,7 +93,7 @@ const set: Command = {
     const { outcome, organizationSlug } = await onIntegration(context, ({ tx, organizationId, id, actor, now }) =>
       updateIntegration(tx, organizationId, id, given, actor, now, box),
     );
-    const fields = view(outcome.integration, organizationSlug);
+    const fields = toIntegrationRecord(outcome.integration, organizationSlug);
     const secret = outcome.webhookSecret;
     const secretNotice = secret === null ? "" : `\nwebhook_secret (shown only once)  ${secret}`;
     context.print({ ...fields, webhook_secret: secret }, record(fields) + secretNotice);
@@ -124,9 +101,10 @@ const set: Command = {
   },
 };
 
-const statusCommand = (
+const changeCommand = (
   word: string,
-  status: Integration["status"],
+  change: (target: Target) => Promise<Integration | undefined>,
+  describe: (integration: Integration) => string,
   summary: string,
   next: readonly string[],
 ): Command => ({
@@ -140,14 +118,35 @@ const statusCommand = (
   ],
   next,
   run: async (context) => {
-    const { outcome, organizationSlug } = await onIntegration(context, ({ tx, organizationId, id, actor, now }) =>
-      setIntegrationStatus(tx, organizationId, id, status, actor, now),
-    );
-    const fields = view(outcome, organizationSlug);
-    context.print(fields, `Integration ${outcome.name} is ${outcome.status}.`);
+    const { outcome, organizationSlug } = await onIntegration(context, change);
+    const fields = toIntegrationRecord(outcome, organizationSlug);
+    context.print(fields, describe(outcome));
     return 0;
   },
 });
+
+const statusCommand = (
+  word: string,
+  status: Integration["status"],
+  summary: string,
+  next: readonly string[],
+): Command =>
+  changeCommand(
+    word,
+    ({ tx, organizationId, id, actor, now }) => setIntegrationStatus(tx, organizationId, id, status, actor, now),
+    (integration) => `Integration ${integration.name} is ${integration.status}.`,
+    summary,
+    next,
+  );
+
+const pauseCommand = (word: string, isPaused: boolean, summary: string, next: readonly string[]): Command =>
+  changeCommand(
+    word,
+    ({ tx, organizationId, id, actor, now }) => setWebhookPaused(tx, organizationId, id, isPaused, actor, now),
+    ({ name, webhookPaused }) => `The webhook of ${name} is ${webhookPaused ? "paused" : "not paused"}.`,
+    summary,
+    next,
+  );
 
 const list: Command = {
   path: ["integration", "list"],
@@ -160,7 +159,7 @@ const list: Command = {
     const slug = context.args.value("org") ?? "";
     const integrations = await withCurrentDatabase(context, async (db) => {
       const organization = await getOrganization(db, slug);
-      return (await listIntegrations(db, organization.id)).map((one) => view(one, organization.slug));
+      return (await listIntegrations(db, organization.id)).map((one) => toIntegrationRecord(one, organization.slug));
     });
     const rows = integrations.map((one) => [one.id, one.name, one.client_id, one.status, one.webhook_url ?? "-"]);
     const empty = `No integrations yet. "vigil integration create --org ${slug} --name NAME" creates one.`;
@@ -177,6 +176,8 @@ export const integrationCommands: readonly Command[] = [
   statusCommand("enable", "active", "Enable a disabled integration", [
     "Revoked tokens stay revoked: the partner must request new ones.",
   ]),
+  pauseCommand("pause", true, "Let the events of a webhook wait", ["vigil integration resume ID"]),
+  pauseCommand("resume", false, "Send what a paused webhook has kept, in order", ["vigil integration list --org SLUG"]),
   statusCommand("delete", "deleted", "Delete an integration and end its tokens", ["vigil integration list --org SLUG"]),
   list,
 ];

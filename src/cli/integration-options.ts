@@ -1,7 +1,7 @@
-import { lookup } from "node:dns/promises";
 import { isImei } from "../lib/ids.ts";
 import { allScopes, type Scope } from "../oauth/scopes.ts";
 import { allWebhookEventTypes } from "../outbox/webhook-event-types.ts";
+import { parseLinkHost, resolveHost } from "../resources/organizations/host-lookup.ts";
 import type { IntegrationSettings } from "../resources/organizations/integration-store.ts";
 import { checkWebhookTarget } from "../resources/organizations/webhook-target.ts";
 import { type Arguments, type CommandContext, CommandError, type Option, UsageError } from "./command.ts";
@@ -14,21 +14,6 @@ export const integrationOptions: readonly Option[] = [
   { name: "webhook-device-filter", value: "uid,uid", summary: "devices (IMEI) to push; empty means all" },
   { name: "link-host", value: "HOST", repeatable: true, summary: "host allowed in link_base, like app.example.org" },
 ];
-
-const resolveTimeoutMs = 5000;
-
-/** Every address of a name. No answer in time counts as "does not resolve yet": each delivery checks again. */
-async function resolveHost(hostname: string): Promise<string[]> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<string[]>((done) => {
-    timer = setTimeout(() => done([]), resolveTimeoutMs);
-  });
-  const found = lookup(hostname, { all: true }).then(
-    (answers) => answers.map(({ address }) => address),
-    () => [],
-  );
-  return Promise.race([found, timeout]).finally(() => clearTimeout(timer));
-}
 
 async function webhookUrl({ args, config }: CommandContext): Promise<string | null | undefined> {
   const text = args.value("webhook-url")?.trim();
@@ -57,13 +42,11 @@ function deviceFilter(args: Arguments): string[] | undefined {
   return uids;
 }
 
-/** `host` or `host:port`, in the form in which a URL shows it. */
 function linkHost(text: string): string {
-  const url = URL.canParse(`https://${text}`) ? new URL(`https://${text}`) : undefined;
-  const isBareHost = url !== undefined && /^[^/?#@\\\s]+$/.test(text);
-  if (!isBareHost)
+  const host = parseLinkHost(text);
+  if (host === undefined)
     throw new UsageError(`--link-host takes a host like app.example.org or app.example.org:8443, not "${text}"`);
-  return url.host;
+  return host;
 }
 
 const linkHosts = (args: Arguments): string[] | undefined =>

@@ -38,16 +38,16 @@ test.each([
   [["help", "frob"], /unknown command "frob"/],
   [["--data-dir", "DIR", "frob"], /unknown command "frob"/],
   [["--data-dir", "DIR"], /a command is missing/],
-])("has no help for what is no command: %j", (argv, message) => {
+])("the command line has no help for what is no command: %j", (argv, message) => {
   expect(() => parseCommandLine(argv, commands)).toThrow(message);
 });
 
-test("takes any number of words where the command does", () => {
+test("the command line takes any number of words where the command does", () => {
   expect(parse("bench").args.positionals).toEqual([]);
   expect(parse("bench", "http", "--huge", "lists").args.positionals).toEqual(["http", "lists"]);
 });
 
-test("reads values in both spellings, switches and repeated options", () => {
+test("the command line reads values in both spellings, switches and repeated options", () => {
   const { path, args } = parse("org", "create", "--name=Care Co", "--feature", "a", "--quiet", "--feature=b");
   expect(path).toEqual(["org", "create"]);
   expect(args.value("name")).toBe("Care Co");
@@ -55,19 +55,19 @@ test("reads values in both spellings, switches and repeated options", () => {
   expect([args.has("quiet"), args.has("json")]).toEqual([true, false]);
 });
 
-test("tells an empty value from an absent one", () => {
+test("the command line tells an empty value from an absent one", () => {
   expect(parse("start", "--port", "").args.value("port")).toBe("");
   expect(parse("start", "--port=").args.value("port")).toBe("");
   expect(parse("start").args.value("port")).toBeUndefined();
 });
 
-test("keeps equal signs, line ends and single dashes inside values", () => {
+test("the command line keeps equal signs, line ends and single dashes inside values", () => {
   expect(parse("org", "create", "--name=a=b\nc").args.value("name")).toBe("a=b\nc");
   expect(parse("org", "create", "--name", "-5").args.value("name")).toBe("-5");
   expect(parse("org", "set", "-").args.positionals).toEqual(["-"]);
 });
 
-test("takes common options before, between and after the words of a command", () => {
+test("the command line takes common options before, between and after the words of a command", () => {
   for (const argv of [
     ["--json", "--data-dir", "/d", "org", "set", "x"],
     ["org", "--json", "--data-dir=/d", "set", "x"],
@@ -83,11 +83,11 @@ test("takes common options before, between and after the words of a command", ()
   }
 });
 
-test("takes everything after -- as arguments", () => {
+test("the command line takes everything after -- as arguments", () => {
   expect(parse("org", "set", "--", "--help").args.positionals).toEqual(["--help"]);
 });
 
-test("finds requests for help and for the version", () => {
+test("the command line finds requests for help and for the version", () => {
   expect(parseCommandLine(["--help"], commands)).toEqual({ kind: "help", path: [] });
   expect(parseCommandLine(["org", "-h"], commands)).toEqual({ kind: "help", path: ["org"] });
   expect(parseCommandLine(["help", "org", "create"], commands)).toEqual({ kind: "help", path: ["org", "create"] });
@@ -111,11 +111,11 @@ test.each([
   [["org", "create", "--name", "a", "--quiet=yes"], "--quiet takes no value"],
   [["org", "create", "--name", "a", "b"], 'unexpected argument "b"'],
   [["org", "set"], "SLUG is missing (the slug)"],
-])("refuses %j", (argv, message) => {
+])("the command line refuses %j", (argv, message) => {
   expect(() => parse(...argv)).toThrow(UsageError);
   expect(() => parse(...argv)).toThrow(message);
 });
 
-test("treats asking for an undescribed option as a bug", () => {
+test("the command line treats asking for an undescribed option as a bug", () => {
   expect(() => parse("start").args.value("prot")).toThrow("does not describe");
 });

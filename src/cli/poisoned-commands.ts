@@ -42,7 +42,7 @@ const list: Command = {
       one.frame_hex.length > shownHex ? `${one.frame_hex.slice(0, shownHex)}…` : one.frame_hex,
     ]);
     const text = table(["uid", "protocol", "received_at", "reason", "frame"], rows);
-    context.print(packets, rows.length === 0 ? "No packet was set aside." : text);
+    context.print(packets, rows.length === 0 ? "No packets were set aside." : text);
     return 0;
   },
 };

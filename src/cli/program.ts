@@ -20,7 +20,7 @@ const remarksOf = (option: Option): string[] => [
   ...(option.default === undefined ? [] : [`default: ${option.default}`]),
 ];
 
-/** Options are recorded as they are met: twice is told from once, and an empty value from an absent one. */
+/** Options are recorded as they are met: one occurrence differs from two, and an empty value from an absent one. */
 function addOption(program: Program, option: Option, found: Found): void {
   const remarks = remarksOf(option);
   const flags = option.value === undefined ? `--${option.name}` : `--${option.name} <${option.value}>`;

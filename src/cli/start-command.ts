@@ -1,10 +1,15 @@
 import { toggleDebug } from "../lib/logger.ts";
 import type { Command } from "./command.ts";
 
-const firstSteps = `Vigil runs with an empty database. In another terminal, with the same settings:
+/** How to begin, as far as it fits the roles of this process. */
+function firstSteps(http: string): string {
+  const steps = `Vigil runs with an empty database. In another terminal, with the same settings:
   vigil org create --name "Care Co"
-  vigil integration create --org care-co --name "Care app"
-  curl -u CLIENT_ID:CLIENT_SECRET -d grant_type=client_credentials BASE/o/token/`;
+  vigil integration create --org care-co --name "Care app"`;
+  return http === "off"
+    ? `${steps}\nThis process does not serve the API: start one with --roles api for the calls of partners.`
+    : `${steps}\n  curl -u CLIENT_ID:CLIENT_SECRET -d grant_type=client_credentials ${http}/o/token/`;
+}
 
 /** Resolves at the first signal. A second one means that draining takes too long for somebody: leave at once. */
 export function untilSignal(): Promise<void> {
@@ -51,7 +56,7 @@ const start: Command = {
     const { http, gateway, udp, ops } = service;
     // Programs read the ready line as section 23 gives it, so what is beside it goes to the log.
     log.info({ udp }, "datagrams");
-    if (service.isEmpty) context.note(firstSteps.replace("BASE", http === "off" ? "http://127.0.0.1:8080" : http));
+    if (service.isEmpty) context.note(firstSteps(http));
     const ready = args.has("json")
       ? JSON.stringify({ ready: true, http, gateway, ops })
       : `vigil ready http=${http} gateway=${gateway}`;

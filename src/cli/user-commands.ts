@@ -1,25 +1,12 @@
 import { normalizeEmail } from "../lib/email.ts";
-import { hashPassword, isAcceptablePassword, maxPasswordLength, minPasswordLength } from "../oauth/passwords.ts";
 import { memberRoles } from "../oauth/roles.ts";
 import { addMember } from "../resources/users/member-store.ts";
-import { type Command, type CommandContext, CommandError, UsageError } from "./command.ts";
+import { type Command, CommandError, UsageError } from "./command.ts";
 import { withDatabase } from "./command-database.ts";
 import { getOrganization, operatorIn } from "./operator.ts";
 import { knownWords } from "./option-values.ts";
 import { record } from "./output.ts";
-
-/** An operator may choose a password that a person may not. */
-async function passwordFromStdin({ args, io, note }: CommandContext): Promise<string | null> {
-  if (!args.has("password-stdin")) return null;
-  const password = (await io.readStdin()).replace(/\r?\n$/, "");
-  if (password === "" || password.length > maxPasswordLength) {
-    throw new CommandError(`the password on stdin must have 1 to ${maxPasswordLength} characters: choose another`);
-  }
-  if (!isAcceptablePassword(password)) {
-    note(`The password is short: people themselves must choose at least ${minPasswordLength} characters.`);
-  }
-  return hashPassword(password);
-}
+import { passwordFromStdin } from "./password-input.ts";
 
 const create: Command = {
   path: ["user", "create"],

@@ -1,12 +1,7 @@
 import type { Db } from "../db/database.ts";
 import { isUuid } from "../lib/ids.ts";
 import { type DeadLetter, readDeadLetters, redriveDeadLetters } from "../outbound/dead-letter-store.ts";
-import { errorText } from "../outbound/delivery-policy.ts";
-import { type PushSettings, readSettings } from "../outbound/lane-store.ts";
-import { sampleEvent } from "../outbound/sample-event.ts";
-import { makeWebhookClient } from "../outbound/webhook-client.ts";
-import { webhookHeaders } from "../outbound/webhook-signature.ts";
-import { isVisible } from "../outbox/visible-gate.ts";
+import { isSubscribedTo, sendTestEvent } from "../outbound/test-event.ts";
 import { allWebhookEventTypes, type WebhookEventType } from "../outbox/webhook-event-types.ts";
 import { findIntegrationForOperator, type Integration } from "../resources/organizations/integration-store.ts";
 import { openSecretBox } from "../roles/secret-key.ts";
@@ -116,7 +111,10 @@ const redrive: Command = {
         const integration = await getIntegration(tx, integrationId);
         requireWebhook(integration);
         const now = context.clock.now();
-        return redriveDeadLetters(tx, integration.organizationId, integrationId, { id, now });
+        return redriveDeadLetters(tx, integration.organizationId, integrationId, {
+          ids: id === undefined ? undefined : [id],
+          now,
+        });
       }),
     );
     if (id !== undefined && redriven === 0) throw noDeadLetter(integrationId, id);
@@ -125,23 +123,11 @@ const redrive: Command = {
   },
 };
 
-/** The device filter does not apply to a sample. */
 function requireSubscription(type: WebhookEventType, integration: Integration): void {
-  if (type === "webhook.test") return;
-  const isSubscribed = isVisible(
-    { type, deviceUid: "" },
-    { ...integration, webhookDeviceFilter: [] },
-    integration.scopes,
-  );
-  if (isSubscribed) return;
+  if (isSubscribedTo(type, integration)) return;
   throw new CommandError(
-    `integration ${integration.id} is not subscribed to ${type}: its webhook_event_types, scopes or messaging opt-in leave it out`,
+    `integration ${integration.id} is not subscribed to ${type}: its webhook_event_types, scopes or messaging opt-in exclude it`,
   );
-}
-
-function secretsOf({ secret, previousSecret, previousUntil }: PushSettings, now: Date) {
-  const isOverlap = previousUntil !== null && previousUntil > now;
-  return { current: secret ?? "", previous: isOverlap ? previousSecret : null };
 }
 
 const test: Command = {
@@ -170,30 +156,19 @@ const test: Command = {
       args.has("type") ? [args.value("type") ?? ""] : [],
       allWebhookEventTypes,
     );
-    const { url, settings } = await withDatabase(context, async (db) => {
+    const document = await withDatabase(context, async (db) => {
       const integration = await getIntegration(db, integrationId);
       requireSubscription(type, integration);
-      const webhookUrl = requireWebhook(integration);
-      const [found] = await readSettings(db, [integrationId], openSecretBox(config));
-      if (!found) throw integrationMissing(integrationId);
-      return { url: webhookUrl, settings: found };
+      requireWebhook(integration);
+      return sendTestEvent(
+        { db, clock, secrets: openSecretBox(config), webhooks: webhookOptions(config) },
+        integration,
+        type,
+      );
     });
-    const target = makeWebhookClient({ ...webhookOptions(config), connections: 1 })(url);
-    const now = clock.now();
-    const event = sampleEvent(type, integrationId, now);
-    const headers = webhookHeaders(event, 1, secretsOf(settings, now), now.getTime());
-    const { outcome, durationMs } = await target.send(headers, event.body).finally(() => target.close());
-    const error = errorText(outcome);
-    const document = {
-      event_id: event.id,
-      type,
-      delivered: error === null,
-      status_code: outcome.kind === "answered" ? outcome.status : null,
-      duration_ms: durationMs,
-      error,
-    };
-    context.print(document, record(document));
-    return error === null ? 0 : 1;
+    if (!document) throw integrationMissing(integrationId);
+    context.print(document, record({ ...document }));
+    return document.delivered ? 0 : 1;
   },
 };
 

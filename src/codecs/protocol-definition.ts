@@ -20,7 +20,7 @@ export interface ProtocolDefinition<Schema extends TSchema = TSchema, Slug exten
   nextPiece(bytes: Buffer, at: number, scannedTo: number, session: Session<TraitsOf<Schema>>, carried: number): Piece;
   /** Reads one whole frame. Throws MalformedFrame. Before the login it answers with a login message. */
   readFrame(raw: Buffer, session: Session<TraitsOf<Schema>>): FrameContent;
-  /** The frames of a downlink, in order. Throws UnsupportedDownlink for what the model cannot be told. */
+  /** The frames of a downlink, in order. Throws UnsupportedDownlink for what the model does not support. */
   encode(downlink: Downlink, session: Session<TraitsOf<Schema>>): Buffer[];
   /** What the device says when it has accepted a frame of a command. Without it any answer with the serial is one. */
   answerTo?(frame: Buffer): AwaitedAnswer | undefined;
@@ -121,7 +121,7 @@ export interface SessionDevice<Traits = Readonly<Record<string, unknown>>> {
   traits: Partial<Traits>;
   /** The organization's language, two letters. */
   locale: string;
-  /** The code that the device is told when it registers; absent in protocols without one. */
+  /** The code that the device gets when it registers; absent in protocols without one. */
   authentication?: { code: string; isStored: boolean };
   /** Serials of commands that wait for an answer; a frame that begins with one of them is an answer. */
   outstandingSerials: ReadonlySet<string>;

@@ -10,7 +10,7 @@ const session = (): Session => ({ nowMs: 0, device: undefined, memory: new Map()
 const line = (value: unknown): Buffer => Buffer.from(`${JSON.stringify(value)}\n`);
 
 describe("a stream decoder", () => {
-  it("keeps frames intact while later bytes are added behind them", () => {
+  it("keeps frames intact while later bytes are added after them", () => {
     const decoder = new StreamDecoder(testProtocol());
     decoder.push(Buffer.concat([line({ n: 1 }), Buffer.from('{"n":')]));
     const [first] = decoder.decode(session()).frames;

@@ -82,7 +82,7 @@ export class StreamDecoder {
   }
 
   /**
-   * Reads what is pending, up to a login, because what follows depends on the device that logs in, or up to so many frames.
+   * Reads what is pending, up to a login, because what follows depends on the device that logs in, or up to this many frames.
    * Throws only for a defect.
    */
   decode(session: Session, maxFrames = Number.POSITIVE_INFINITY): Decoded {

@@ -32,10 +32,10 @@ export interface Login {
   proof?: LoginProof;
 }
 
-/** A device that was once told a code must know it, or ask for it again. */
+/** A device that once got a code must know it, or ask for it again. */
 export type LoginProof = { kind: "code"; code: string } | { kind: "registers" } | { kind: "none" };
 
-/** The code that the device proves itself with from now on. Stored before it is told; null: the device gives it up. */
+/** The code that the device proves itself with from now on. Stored before it is sent; null: the device gives it up. */
 export interface Authentication {
   kind: "authentication";
   code: string | null;

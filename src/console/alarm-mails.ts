@@ -26,7 +26,7 @@ interface Recipient {
 
 /**
  * Queues a mail to everybody who holds the device of a new alarm and has asked for mails of its severity. The position moves in
- * the transaction of the mails, so an event is told once, whatever worker dies. Returns the number of mails.
+ * the transaction of the mails, so an event is mailed once, whatever worker dies. Returns the number of mails.
  */
 export async function queueAlarmMails(db: Database, clock: Clock, baseUrl: () => string): Promise<number> {
   await numberChanges(db);

@@ -1,8 +1,13 @@
 import type { FastifyInstance } from "fastify";
 import type { Route } from "../http/route.ts";
+import type { TestEventParts } from "../outbound/test-event.ts";
+import type { Catalog } from "../resources/catalog/catalog.ts";
 import { registerAcceptance } from "./accept-routes.ts";
 import { accountRoutes } from "./account-routes.ts";
 import { registerActivation } from "./activate-routes.ts";
+import { deliveryRoutes } from "./admin/delivery-routes.ts";
+import { deviceAdminRoutes } from "./admin/device-admin-routes.ts";
+import { integrationRoutes } from "./admin/integration-routes.ts";
 import { type CredentialOptions, credentialRoutes } from "./credential-routes.ts";
 import { registerPasswordReset } from "./reset-routes.ts";
 import { registerSignIn, type SignInOptions } from "./sign-in-routes.ts";
@@ -10,10 +15,15 @@ import type { LiveHub } from "./stream/live-hub.ts";
 import { streamRoutes } from "./stream/stream-routes.ts";
 
 /** Calls of people who are signed in. They stand in the table of routes like the partner surface, with the same gates. */
-export const consoleRoutes = (options: CredentialOptions & { baseUrl: () => string; hub: LiveHub }): Route[] => [
+export const consoleRoutes = (
+  options: CredentialOptions & TestEventParts & { baseUrl: () => string; hub: LiveHub; catalog: Catalog },
+): Route[] => [
   ...accountRoutes(options.baseUrl),
   ...credentialRoutes(options),
   ...streamRoutes(options.hub),
+  ...integrationRoutes({ secrets: options.secrets, allowCidrs: options.webhooks.allowCidrs }),
+  ...deliveryRoutes(options),
+  ...deviceAdminRoutes(options.catalog),
 ];
 
 /** What people need before they have a session: signing in, and the pages behind links in mails. */

@@ -30,7 +30,7 @@ const times = [
   "0099-01-01T00:00:00.001Z",
 ];
 
-test("writes rows that read back as they were, nulls too", async () => {
+test("the binary writer writes rows that read back as they were, nulls too", async () => {
   const copy = new CopyRows("rows", columns);
   for (const time of times) {
     const ms = Date.parse(time);
@@ -73,7 +73,7 @@ test("an error in one COPY undoes all, keeps the connection, and does not reach 
   expect(rows).toEqual([{ count: 0 }]);
 });
 
-test("sends arrays as parameters", async () => {
+test("the binary writer sends arrays as parameters", async () => {
   const { rows } = await client.query("select * from unnest($1::text[], $2::int8[], $3::jsonb[]) as n(t, i, j)", [
     binaryArray("text", ["a", null], (writer, text) => writer.text(text)),
     binaryArray("int8", [1, 2], (writer, number) => writer.int8(number)),
@@ -85,7 +85,7 @@ test("sends arrays as parameters", async () => {
   ]);
 });
 
-test("refuses what is no time or no uuid", () => {
+test("the binary writer refuses what is no time or no uuid", () => {
   expect(() => new BinaryWriter().timestamptz(Number.NaN)).toThrow(RangeError);
   expect(() => new BinaryWriter().uuid(Buffer.alloc(15))).toThrow(RangeError);
   expect(() => new BinaryWriter().int2(40_000)).toThrow(RangeError);

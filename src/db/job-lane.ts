@@ -20,7 +20,7 @@ export interface JobLaneOptions<Row extends ClaimedRow> {
   /** Below `maxInFlight`, it leaves room for the jobs of others beside a backlog of one organization. */
   maxPerOrganization: number;
   pollMs: number;
-  /** How many jobs may be under way now, when that changes. */
+  /** How many jobs may be in progress now, when that changes. */
   allowance?: () => number;
   /**
    * Does a job and writes down what came of it. A job whose run fails is due again when its lease ends. The signal is given when
@@ -66,7 +66,7 @@ export class JobLane<Row extends ClaimedRow> {
       });
   }
 
-  /** Takes no more jobs and waits for those under way. Whoever wants to cut them short does so meanwhile. */
+  /** Takes no more jobs and waits for those in progress. Whoever wants to cut them short does so meanwhile. */
   async close(): Promise<void> {
     this.#closing.abort();
     clearInterval(this.#polling);

@@ -52,7 +52,7 @@ async function startServer(layout: Layout, transport: Transport, log: Logger, se
   return bootServer(layout, binaries, transport, log, settings);
 }
 
-/** Undefined: the server is gone meanwhile. */
+/** Undefined: the server has stopped in the meantime. */
 async function joinServer(layout: Layout, running: Postmaster, log: Logger) {
   const joined = await joinLauncher(layout);
   if (joined.kind === "closing" || running.status === "stopping") {

@@ -12,7 +12,7 @@ export interface Claim {
   release(): Promise<void>;
 }
 
-/** Waits two seconds at most: the server may need a moment to see that the connection of a killed service is gone. */
+/** Waits two seconds at most: the server may need a moment to see that the connection of a killed service has ended. */
 export async function claimService(connection: EmbeddedConnection, dataDir: string): Promise<Claim> {
   const client = makeClient(connection, `vigil service ${process.pid}`);
   let isOpen = true;

@@ -7,6 +7,7 @@ import type { Logger } from "../lib/logger.ts";
 import { EmbeddedServerError } from "./embedded-error.ts";
 import { handOver } from "./embedded-handover.ts";
 import type { Layout } from "./embedded-layout.ts";
+import { finishReplacement } from "./embedded-replacement.ts";
 import type { PgBinaries } from "./pg-binaries.ts";
 
 /** Kept inside the cluster, so that the two come and go together. */
@@ -20,6 +21,7 @@ export const serverEnvironment = (): NodeJS.ProcessEnv => ({ PATH: process.env.P
 
 /** Checks the cluster, or makes it: beside its place first, then renamed, so that a kill leaves no half of one. */
 export async function prepareCluster(layout: Layout, binaries: PgBinaries, log: Logger): Promise<void> {
+  await finishReplacement(layout);
   await removeDrafts(layout, log);
   const isNew = !existsSync(layout.cluster) || readdirSync(layout.cluster).length === 0;
   if (isNew) await createCluster(layout, binaries);
@@ -56,8 +58,8 @@ async function createCluster(layout: Layout, binaries: PgBinaries): Promise<void
 
 async function runInitdb(layout: Layout, binaries: PgBinaries, draft: string, password: string): Promise<void> {
   const handed = handOver(layout, { draft, password });
-  // The socket needs no password, its folder lets only the server's own user (and root) in.
-  const access = ["--username=vigil", "--auth-local=trust", "--auth-host=scram-sha-256"];
+  // The folder of the socket lets only the server's own user (and root) in; the password stays the second door.
+  const access = ["--username=vigil", "--auth-local=scram-sha-256", "--auth-host=scram-sha-256"];
   const text = ["--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"];
   const files = ["-D", handed.paths.draft, `--pwfile=${handed.paths.password}`];
   const child = spawn(binaries.initdb, [...files, ...access, ...text], {

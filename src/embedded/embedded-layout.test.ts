@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { explainFileError } from "./embedded-error.ts";
 import { prepareLayout } from "./embedded-layout.ts";
 
-test.runIf(process.platform === "linux")("says where no folder can be made", () => {
+test.runIf(process.platform === "linux")("the layout says where no folder can be made", () => {
   const make = () => {
     try {
       prepareLayout("/proc/vigil/data");

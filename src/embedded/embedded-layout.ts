@@ -88,15 +88,17 @@ function chooseAccount(cluster: string, dataDir: string): Account {
     const stat = statSync(path, { throwIfNoEntry: false });
     if (stat && stat.uid !== 0) return { uid: stat.uid, gid: stat.gid };
   }
-  const nobody = readFileSync("/etc/passwd", "utf8")
+  const users = readFileSync("/etc/passwd", "utf8")
     .split("\n")
-    .map((line) => line.split(":"))
-    .find(([name]) => name === "nobody");
-  if (!nobody) {
+    .map((line) => line.split(":"));
+  // A user of its own first: whatever else runs as nobody could reach into the server.
+  const found = ["vigil", "postgres", "nobody"].flatMap((name) => users.find((user) => user[0] === name) ?? []);
+  const [, , uid, gid] = found;
+  if (uid === undefined) {
     throw new EmbeddedServerError("PostgreSQL does not run as root and there is no user nobody; run as another user");
   }
   // macOS writes -2.
-  return { uid: Number(nobody[2]) >>> 0, gid: Number(nobody[3]) >>> 0 };
+  return { uid: Number(uid) >>> 0, gid: Number(gid) >>> 0 };
 }
 
 /** With a strict umask the folders that we have just made ourselves would shut the server out. */

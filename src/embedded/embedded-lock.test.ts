@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(run, { recursive: true, force: true }));
 
-test("lets one in at a time and leaves one file", async () => {
+test("the lock lets one in at a time and leaves one file", async () => {
   let inside = 0;
   let maxInside = 0;
   const visit = () =>
@@ -31,12 +31,12 @@ test("lets one in at a time and leaves one file", async () => {
   expect(readdirSync(run)).toEqual(["lock-10"]);
 });
 
-test("is free again after a failure", async () => {
+test("the lock is free again after a failure", async () => {
   await expect(withStartLock(layout, log, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
   expect(await withStartLock(layout, log, async () => "in")).toBe("in");
 });
 
-test("passes over a holder that is dead, also when its pid lives on in another process", async () => {
+test("the lock passes over a holder that is dead, also when its pid lives on in another process", async () => {
   writeFileSync(join(run, "lock-7"), "2147483647 1");
   expect(await withStartLock(layout, log, async () => "in")).toBe("in");
   writeFileSync(join(run, "lock-9"), `${process.pid} another-start-time`);

@@ -11,7 +11,7 @@ export interface EmbeddedConnection {
   host: string;
   port: number;
   user: string;
-  password?: string;
+  password: string;
   database: string;
 }
 
@@ -37,9 +37,9 @@ export function findPostmaster(layout: Layout): Postmaster | undefined {
 
 /** How to reach a running server, whoever started it and however it listens. */
 export function connectionTo(layout: Layout, { socketDir, port }: Postmaster): EmbeddedConnection {
-  const login = { user: "vigil", database: "vigil" };
-  if (socketDir !== undefined) return { host: socketDir, port, ...login };
-  return { host: "127.0.0.1", port, password: readClusterPassword(layout), ...login };
+  // A cluster of before asks for no password on its socket and takes one all the same.
+  const login = { user: "vigil", database: "vigil", password: readClusterPassword(layout) };
+  return { host: socketDir ?? "127.0.0.1", port, ...login };
 }
 
 /** Waits for a server that is going away. False: after `limitMs` it is still there and does not even say it is stopping. */

@@ -97,7 +97,7 @@ describe.concurrent("the embedded server", { timeout: 120_000 }, () => {
     expect(await query(service.connection, "select text from notes")).toEqual([{ text: "kept" }]);
   });
 
-  test("starts anew while the old server is shutting down", async () => {
+  test("starts again while the old server is shutting down", async () => {
     await using world = makeWorld("data", template);
     for (let round = 0; round < 3; round++) {
       const old = await world.open("command");

@@ -20,7 +20,7 @@ export type { EmbeddedConnection } from "./embedded-postmaster.ts";
 
 export interface EmbeddedServer {
   readonly connection: EmbeddedConnection;
-  /** Gives up our hold. If we were the last user the server shuts down (fast) and this waits until it is gone. */
+  /** Gives up our hold. If we were the last user the server shuts down (fast) and this waits until it has stopped. */
   release(): Promise<void>;
 }
 
@@ -159,7 +159,7 @@ async function leave(layout: Layout, hold: Hold | undefined, log: Logger): Promi
   if (!hold) return;
   try {
     await withStartLock(layout, log, async () => {
-      // A launcher that is gone took its server with it; what runs now belongs to others.
+      // A launcher that has ended took its server with it; what runs now belongs to others.
       const postmaster = hold.isHeard() ? findPostmaster(layout) : undefined;
       const wasLast = leaveLauncher(hold);
       if (!postmaster || !wasLast) return;

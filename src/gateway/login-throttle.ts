@@ -1,5 +1,5 @@
 /**
- * Slows down who guesses ids, without locking out the honest devices behind the same address (section 30, Guessing): after too
+ * Slows down peers that guess ids, without locking out the honest devices at the same address (section 30, Guessing): after too
  * many refused logins, logins from that network are answered one after the other, those of devices that were last seen there
  * first. A login keeps its place, also while the device connects again.
  */
@@ -100,7 +100,7 @@ export class LoginThrottle {
     });
   }
 
-  /** For one who does not wait: false while others do, or while the last answer is too fresh. */
+  /** For a peer that does not wait: false while others do, or while the last answer is too fresh. */
   takeFreeTurn(network: string): boolean {
     const state = this.#stateOf(network);
     const nowMs = this.#now();
@@ -109,7 +109,7 @@ export class LoginThrottle {
     return true;
   }
 
-  /** The connection is gone. Only devices that were seen here keep their place: there are no more of them than registered ones. */
+  /** The connection has closed. Only devices that were seen here keep their place: there are no more of them than registered ones. */
   leave({ network, key, wasSeenHere }: WaitingLogin): void {
     const state = this.#networks.get(network);
     if (!state) return;

@@ -96,7 +96,7 @@ export class MessageLane implements DownlinkLane {
     await Promise.all([this.#stopSweep(), ...open]);
   }
 
-  /** Runs the work when what was begun for the connection is done, unless the connection has gone meanwhile. */
+  /** Runs the work when what was begun for the connection is done, unless the connection has closed in the meantime. */
   #then(link: DeviceLink, work: () => Promise<void>): void {
     const state = this.#states.get(link) ?? { transfer: undefined, work: Promise.resolve() };
     this.#states.set(link, state);

@@ -4,7 +4,7 @@ import { TenantBudget } from "./tenant-budgets.ts";
 
 const limits = { packetsPerMinute: 600, packetBurst: 1200 };
 
-test("lets a device send a burst, then ten packets a second", () => {
+test("the packet rate lets a device send a burst, then ten packets a second", () => {
   const bucket = new PacketRates(limits).of("device", 0);
   expect(bucket.allowance(0)).toBe(1200);
   for (let count = 0; count < 1200; count++) bucket.take(100);
@@ -13,7 +13,7 @@ test("lets a device send a burst, then ten packets a second", () => {
   expect(bucket.allowance(1_000_000)).toBe(1200);
 });
 
-test("counts a large packet once for each 4 KB, and waits for a debt", () => {
+test("the packet rate counts a large packet once for each 4 KB, and waits for a debt", () => {
   const bucket = new PacketRates(limits).of("device", 0);
   for (let count = 0; count < 76; count++) bucket.take(64 * 1024);
   expect(bucket.allowance(0)).toBe(0);
@@ -21,7 +21,7 @@ test("counts a large packet once for each 4 KB, and waits for a debt", () => {
   expect(bucket.allowance(1700)).toBe(1);
 });
 
-test("gives no new burst to a device that connects again", () => {
+test("the packet rate gives no new burst to a device that connects again", () => {
   const rates = new PacketRates(limits);
   for (let count = 0; count < 1200; count++) rates.of("device", 0).take(10);
   rates.prune(1000, () => false);
@@ -30,7 +30,7 @@ test("gives no new burst to a device that connects again", () => {
   expect(rates.of("device", 200_000).allowance(200_000)).toBe(1200);
 });
 
-test("stops the devices of one organization when it has its share, and wakes them at the half", () => {
+test("the packet rate stops the devices of one organization when it has its share, and wakes them at the half", () => {
   const budget = new TenantBudget({ tenantFrames: 4, tenantBytes: 1000 });
   let woken = 0;
   const user = { updateReading: () => woken++ };

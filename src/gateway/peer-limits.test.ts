@@ -14,7 +14,7 @@ function world() {
   return { peers, closed, open };
 }
 
-test("lets the oldest silent connection of a full address give way", () => {
+test("the limit of peers lets the oldest silent connection of a full address give way", () => {
   const { closed, open, peers } = world();
   for (const name of ["a1", "a2", "a3", "a4"]) expect(open(name, "a").refusal).toBeUndefined();
   expect(closed).toEqual(["a1"]);
@@ -23,28 +23,28 @@ test("lets the oldest silent connection of a full address give way", () => {
   expect(peers.unloggedCount).toBe(4);
 });
 
-test("lets the oldest silent connection of all give way when all addresses together are too many", () => {
+test("the limit of peers lets the oldest silent connection of all give way when all addresses together are too many", () => {
   const { closed, open } = world();
   for (const name of ["a1", "a2", "a3"]) open(name, "a");
   for (const name of ["b1", "b2", "b3", "c1"]) open(name, name[0] as string);
   expect(closed).toEqual(["a1"]);
 });
 
-test("keeps the place of who has sent a login, and refuses newcomers of an address full of them", () => {
+test("the limit of peers keeps a peer that has sent a login, and refuses newcomers of an address full of them", () => {
   const { closed, open, peers } = world();
   for (const name of ["a1", "a2", "a3"]) peers.ask(open(name, "a"), 0);
   expect(open("a4", "a").refusal).toBe("unlogged_limit");
   expect(closed).toEqual([]);
 });
 
-test("does not let full queues of logins keep out other addresses", () => {
+test("the limit of peers does not let full queues of logins keep out other addresses", () => {
   const { closed, open, peers } = world();
   for (const name of ["a1", "a2", "a3", "b1", "b2", "b3"]) peers.ask(open(name, name[0] as string), 0);
   expect(open("c1", "c").refusal).toBeUndefined();
   expect(closed).toEqual(["a3"]);
 });
 
-test("counts who has logged in no more, and forgets who is gone", () => {
+test("the limit of peers stops counting peers that have logged in, and forgets those that disconnected", () => {
   const { closed, open, peers } = world();
   for (const name of ["a1", "a2", "a3", "a4", "a5"]) {
     const peer = open(name, "a");
@@ -57,7 +57,7 @@ test("counts who has logged in no more, and forgets who is gone", () => {
   expect(peers.unloggedCount).toBe(0);
 });
 
-test("bounds what all of them together have sent behind their logins", () => {
+test("the limit of peers bounds what all peers together have sent after their logins", () => {
   const { open, peers } = world();
   const first = open("a1", "a");
   expect(peers.ask(first, 6 * 2048)).toBe(true);

@@ -70,7 +70,7 @@ export class PeerLimits {
     return longest.size > 1 ? [...longest].at(-1) : undefined;
   }
 
-  /** It has sent a login. False: what it sent behind it, before it was answered, is too much for all of these together. */
+  /** It has sent a login. False: what it sent after it, before it was answered, is too much for all of these together. */
   ask(peer: Peer, tailBytes: number): boolean {
     if (!this.#leaveSilent(peer)) return true;
     this.#asking.add(peer);

@@ -49,7 +49,7 @@ export class SessionConflicts {
       .transaction(work)
       .catch((error: unknown) => {
         const fields = { err: (error as Error).message, device: device.id };
-        this.#log.warn(fields, "a contested connection could not be written down");
+        this.#log.warn(fields, "a contested connection could not be recorded");
       })
       .finally(() => this.#writing.delete(writing));
     this.#writing.add(writing);

@@ -7,7 +7,7 @@ export interface UdpPeerHost {
   /** False: no room for one more that waits. */
   reserve(bytes: number): boolean;
   release(bytes: number): void;
-  /** The login is settled: the device is known, or the peer is gone. */
+  /** The login is settled: the device is known, or the peer has disconnected. */
   settled(): void;
   /** The end of a datagram was not a whole frame. */
   incomplete(protocol: string): void;

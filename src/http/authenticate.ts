@@ -62,7 +62,7 @@ export class Authenticator {
     });
   }
 
-  /** Who guesses is not looked up any more for a while. */
+  /** A network that guesses tokens is not looked up for a while. */
   async #counted<P extends Principal>(address: string, find: () => Promise<P | undefined>): Promise<P> {
     const network = networkOf(address);
     const wait = this.#misses.waitSeconds(network, performance.now());

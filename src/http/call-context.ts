@@ -32,6 +32,7 @@ export class CallContext implements RouteContext<unknown, QueryParams, QueryPara
   readonly db: Db;
   body: unknown = undefined;
   file: UploadedFile | undefined = undefined;
+  text = "";
   object: unknown = undefined;
   readonly #route: Route;
   readonly #options: CallOptions;

@@ -31,7 +31,7 @@ export function fieldErrors(errors: readonly ErrorObject[], root = ""): FieldErr
 export const nameOf = (path: string): string => path || "non_field_errors";
 
 /**
- * Wrapper keywords (allOf, if) only repeat what their parts say. The branches of a choice (anyOf, oneOf) are told by the choice
+ * Wrapper keywords (allOf, if) only repeat what their parts say. The branches of a choice (anyOf, oneOf) are reported by the choice
  * itself, which can carry a text of its own.
  */
 const isDetailOfAnother = ({ keyword, schemaPath }: ErrorObject): boolean =>

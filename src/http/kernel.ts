@@ -6,7 +6,7 @@ import { throttled } from "../lib/errors.ts";
 import type { FairSlots } from "../lib/fair-slots.ts";
 import type { RawBody } from "../lib/raw-body.ts";
 import type { Authenticator } from "./authenticate.ts";
-import { readJson } from "./body.ts";
+import { readJson, readText } from "./body.ts";
 import { CallContext, pathOf } from "./call-context.ts";
 import { checkOrigin } from "./cross-site.ts";
 import { fairDatabase } from "./fair-database.ts";
@@ -90,7 +90,7 @@ export function registerRoutes(app: FastifyInstance, routes: readonly Route[], o
     app.route({
       method: route.method,
       url: route.path,
-      config: { route },
+      config: route.text ? { route, maxBodyBytes: route.text.maxBytes } : { route },
       schema: { response: serializers(route) },
       handler: (request, reply) => {
         if (!request.principal) throw new Error("a call came past the gates");
@@ -144,6 +144,7 @@ function makeRunner(route: Route, validator: SchemaChecker, options: KernelOptio
   /** Steps 8 to 10: object, body, state. */
   async function perform(context: CallContext): Promise<Answer> {
     if (route.load) context.object = await route.load(context);
+    if (route.text) context.text = readText(context.request.body as RawBody | undefined, route.text.mediaType);
     const given = checkBody ? await readGiven(context) : undefined;
     if (route.precheck && isRecord(given)) await route.precheck(given, context);
     context.body = checkBody?.(given);

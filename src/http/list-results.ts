@@ -157,7 +157,7 @@ export interface CursorSource extends PageSource {
   /** The sort value and the key of a row, as text that the database can read back. */
   position: (row: never) => { value: string; id: string };
   /** The types the texts of a position are read back as. */
-  valueType: "timestamptz" | "text";
+  valueType: "timestamptz" | "text" | "uuid";
   keyType: "uuid" | "bigint";
 }
 
@@ -214,7 +214,12 @@ function beyond(
   const isTime = source.valueType === "timestamptz";
   if (isTime && !isCursorTime(cursor.value)) throw invalidCursor();
   if (!(source.keyType === "uuid" ? isUuid(cursor.id) : /^\d{1,18}$/.test(cursor.id))) throw invalidCursor();
-  const value = isTime ? sql`${cursor.value}::timestamptz` : sql`${cursor.value}::text`;
+  if (source.valueType === "uuid" && !isUuid(cursor.value)) throw invalidCursor();
+  const value = {
+    timestamptz: sql`${cursor.value}::timestamptz`,
+    text: sql`${cursor.value}::text`,
+    uuid: sql`${cursor.value}::uuid`,
+  }[source.valueType];
   const id = source.keyType === "uuid" ? sql`${cursor.id}::uuid` : sql`${cursor.id}::bigint`;
   return descending
     ? sql`(${column}, ${source.key}) < (${value}, ${id})`

@@ -9,6 +9,6 @@ it.each([
   ["2026-03-01T08:15:30.5", "2026-03-01T08:15:30.500Z"],
   ["2026-03-01T08:15:30 02:00", "2026-03-01T06:15:30.000Z"],
   ["2026-03-01", "2026-03-01T00:00:00.000Z"],
-])("reads %s as a bound that divides milliseconds alike: %s", (text, read) => {
+])("a time filter reads %s as a bound that divides milliseconds alike: %s", (text, read) => {
   expect(parseDateTime(text)?.toISOString()).toBe(read);
 });

@@ -20,24 +20,24 @@ function refused(body: object, ...rest: [records?: Record<string, unknown>[], op
   }
 }
 
-it("accepts a record that is sent back as it was read", () => {
+it("the read-only check accepts a record that is sent back as it was read", () => {
   expect(refused({ ...record, name: "new", updated_at: "yesterday" })).toEqual([]);
 });
 
-it("names every field that would change", () => {
+it("the read-only check names every field that would change", () => {
   expect(refused({ id: "other", email: null, created_at: record.created_at })).toEqual(["id", "email"]);
 });
 
-it("takes an id in either case and a time in any notation", () => {
+it("the read-only check takes an id in either case and a time in any notation", () => {
   expect(refused({ id: record.id.toUpperCase(), created_at: "2026-03-01T09:00:00+01:00" })).toEqual([]);
   expect(refused({ created_at: "2026-03-01T09:00:00Z" })).toEqual(["created_at"]);
 });
 
-it("ignores null on a create only", () => {
+it("the read-only check ignores null on a create only", () => {
   expect(refused({ email: null }, [record], { isCreate: true })).toEqual([]);
   expect(refused({ email: null })).toEqual(["email"]);
 });
 
-it("accepts the value that the call itself gives the field", () => {
+it("the read-only check accepts the value that the call itself gives the field", () => {
   expect(refused({ email: "b@example.org" }, [record, { ...record, email: "b@example.org" }])).toEqual([]);
 });

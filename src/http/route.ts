@@ -37,6 +37,8 @@ export interface RouteSpec<B extends TSchema, Q extends QueryParams, F extends Q
   body?: B;
   /** The body is multipart/form-data with this file; `body` is the schema of its fields, the name of the file among them. */
   file?: { field: string; maxBytes: number };
+  /** The body is text of this media type, as it came, and not JSON. */
+  text?: { mediaType: string; maxBytes: number };
   /** Success answers are bytes of one of these media types, and not JSON. */
   produces?: readonly string[];
   /** Success answers by status; null has no body. */
@@ -76,6 +78,8 @@ export interface RouteContext<Body, Q extends QueryParams, F extends QueryParams
   body: Body;
   /** Of a route with a file. */
   file: UploadedFile | undefined;
+  /** Of a route that takes text. */
+  text: string;
   /** What `load` found. */
   object: S;
   /** The one transaction of this request; an Idempotency-Key is stored in it. */

@@ -19,7 +19,7 @@ describe("a checked value", () => {
     expect(check({ items: [{ name: "a" }], note: "b" })).toBeUndefined();
   });
 
-  it("has all its errors told at once", () => {
+  it("reports all its errors at once", () => {
     expect(check({ items: [{ name: "", level: -1 }, {}], note: 5 })).toEqual({
       "items.0.name": ["This field may not be blank."],
       "items.0.level": ["Ensure this value is greater than or equal to 0."],

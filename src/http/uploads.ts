@@ -25,7 +25,7 @@ export class Uploads {
     const release = this.#slots.take(tenant) ?? (await this.#slots.wait(tenant));
     request.releaseUpload = release;
     try {
-      // Who left while waiting says nothing any more, not even that he is gone.
+      // A client that disconnected while queued emits no further close event.
       if (payload.destroyed) throw serviceUnavailable();
       return await collectBody(payload, contentType, file.maxBytes + formOverheadBytes);
     } catch (error) {

@@ -21,7 +21,7 @@ const part: TrackerMessage = {
   bytes: Buffer.alloc(1),
 };
 
-test("takes an alarm with all that its packet says, and what writes next to nothing", () => {
+test("a full disk takes an alarm with all that its packet says, and what writes next to nothing", () => {
   for (const packet of [
     packetOf(vitals(1), sos),
     packetOf({ kind: "login", id: "1" }),
@@ -31,11 +31,11 @@ test("takes an alarm with all that its packet says, and what writes next to noth
   }
 });
 
-test("leaves to the device what it can send again", () => {
+test("a full disk leaves to the device what it can send again", () => {
   expect(alarmsOnly(packetOf(vitals(1)))).toBeUndefined();
   expect(alarmsOnly(packetOf(part))).toBeUndefined();
 });
 
-test("takes the sign of life of a report that no device keeps", () => {
+test("a full disk takes the sign of life of a report that no device keeps", () => {
   expect(alarmsOnly(packetOf(vitals(null)))?.frame.messages).toEqual([{ kind: "heartbeat" }]);
 });

@@ -24,14 +24,14 @@ const countOf = (packets: readonly Packet[], device: string): number =>
 const choose = (waiting: Packet[], packets = 10, bytes = 1_000_000, busy = "") =>
   chooseBatch(waiting, { limits: { packets, bytes }, isBusy: (hold) => hold === holds.get(busy) });
 
-test("takes packets with an alarm first, with those of the device before them", () => {
+test("the next batch takes packets with an alarm first, with those of the device before them", () => {
   const waiting = [...many(50, () => packet("a.1")), packet("b.1"), packet("b.1", 100, [sos]), packet("b.1")];
   const { taken } = choose(waiting, 3);
   expect(namesOf(taken)).toEqual(["a.1", "b.1", "b.1"]);
   expect(taken.at(-1)?.frame.messages).toEqual([sos]);
 });
 
-test("shares a batch between organizations, and between the devices of one", () => {
+test("the next batch shares a batch between organizations, and between the devices of one", () => {
   const waiting = [...many(500, () => packet("a.1", 20_000)), ...many(500, () => packet("a.2", 20_000)), packet("b.1")];
   const { taken, kept } = choose(waiting, 100, 200_000);
   expect(countOf(taken, "b.1")).toBe(1);
@@ -40,7 +40,7 @@ test("shares a batch between organizations, and between the devices of one", () 
   expect(taken.length + kept.length).toBe(waiting.length);
 });
 
-test("keeps the order of submission of each device, in what is taken and in what is kept", () => {
+test("the next batch keeps the order of submission of each device, in what is taken and in what is kept", () => {
   const waiting = many(40, () => packet("a.1")).flatMap((one) => [one, packet("b.1")]);
   const { taken, kept } = choose(waiting, 30);
   for (const device of ["a.1", "b.1"]) {
@@ -49,12 +49,12 @@ test("keeps the order of submission of each device, in what is taken and in what
   }
 });
 
-test("leaves devices alone that another transaction is storing, alarms of theirs too", () => {
+test("the next batch leaves devices alone that another transaction is storing, alarms of theirs too", () => {
   const { taken } = choose([packet("a.1", 100, [sos]), packet("b.1")], 10, 1_000_000, "a.1");
   expect(namesOf(taken)).toEqual(["b.1"]);
 });
 
-test("takes alarms alone where it is asked to, and one packet that is larger than the batch", () => {
+test("the next batch takes alarms alone where it is asked to, and one packet that is larger than the batch", () => {
   const waiting = [packet("a.1"), packet("b.1", 5_000_000, [sos])];
   const limits = { packets: 10, bytes: 1000 };
   const { taken } = chooseBatch(waiting, { limits, isBusy: () => false, isUrgentOnly: true });

@@ -12,8 +12,8 @@ import { acknowledged, refused, type Settlement, settleCommands } from "../resou
 import type { AcceptedPacket, BatchStep } from "./batch-step.ts";
 
 /**
- * Answers of devices end the commands under way, in the transaction of their packets: what a partner is told of a command is
- * as durable as the answer itself. An answer that fits no command under way changes nothing.
+ * Answers of devices end the commands in progress, in the transaction of their packets: what a partner learns about a command is
+ * as durable as the answer itself. An answer that fits no command in progress changes nothing.
  */
 export const commandAnswers: BatchStep = async (client, packets, rows) => {
   const answers = answersOf(packets);
@@ -57,7 +57,7 @@ interface Verdict {
   settlement: Settlement | undefined;
 }
 
-/** Pure: what the answers, in their order, make of a command under way. */
+/** Pure: what the answers, in their order, make of a command in progress. */
 export function judge(command: CommandRow, received: readonly ReceivedAnswer[]): Verdict {
   let awaited = command.awaited ?? [];
   const hasWords = awaited.length > 0;

@@ -2,7 +2,7 @@ import { onClient } from "../db/database.ts";
 import { dropDeviceCode, storeDeviceCode } from "../resources/devices/device-codes.ts";
 import { type BatchStep, byDeviceId } from "./batch-step.ts";
 
-/** The code of a device is stored with the packet that asked for it, and only then told. */
+/** The code of a device is stored with the packet that asked for it, and only then sent. */
 export const deviceCodes: BatchStep = async (client, packets, _rows, nowMs) => {
   const found = packets.flatMap(({ hold, messages }) =>
     messages.flatMap((message) => (message.kind === "authentication" ? [{ hold, code: message.code }] : [])),

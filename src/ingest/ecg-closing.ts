@@ -22,7 +22,7 @@ interface StalledRow extends RecordedEcg {
 }
 
 /**
- * Ends recordings whose device has stopped sending, and tells so. Any number of workers may do it: a row that another one, or
+ * Ends recordings whose device has stopped sending, and reports it. Any number of workers may do it: a row that another one, or
  * a packet, has in hand is left to it.
  */
 export async function closeStalledRecordings(db: Database, clock: Clock, outcomes = noOutcomes): Promise<number> {
@@ -57,7 +57,7 @@ async function closeSome(tx: Tx, nowMs: number): Promise<{ closed: number; event
 }
 
 async function closeOne(tx: Tx, row: StalledRow, sampleCount: number, nowMs: number): Promise<EventRow | undefined> {
-  // Nothing is told of a device that was deleted meanwhile; should it come back, its recording still may be.
+  // A device that was deleted in the meantime gets no event; should it come back, its recording still may.
   const newEventId = row.event_id === null && !row.is_deleted ? uuidV7(nowMs) : undefined;
   const duration_ms = durationMs(sampleCount, row.sampling_rate_hz);
   await tx.run`

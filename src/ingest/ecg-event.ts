@@ -3,7 +3,7 @@ import type { EcgStatus } from "../resources/ecg/ecg-record.ts";
 import { eventTypes, severities } from "../resources/events/event-types.ts";
 import type { EventOwner, EventRow } from "./ingest-rows.ts";
 
-/** What is told about a recording when it is over, whole or not. */
+/** The event of a recording that has ended, whole or not. */
 export interface RecordedEcg {
   id: string;
   ts: Date;

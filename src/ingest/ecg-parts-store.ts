@@ -71,7 +71,7 @@ export async function lockRecordings(client: Client, forms: readonly AcceptedPar
   return rows;
 }
 
-/** Recordings that are under way on these devices: a bounded number each. */
+/** Recordings that are in progress on these devices: a bounded number each. */
 export async function openRecordings(client: Client, deviceIds: readonly string[]): Promise<KnownRecording[]> {
   const { rows } = await client.query<KnownRecording>({
     name: "ecg_open",

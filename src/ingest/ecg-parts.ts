@@ -91,7 +91,7 @@ function assign(taken: readonly AcceptedPart[], known: readonly KnownRecording[]
   return [...touched.values()];
 }
 
-/** A time that is none may name every recording of the device, so that it holds only for as long as one is under way. */
+/** A time that is none may name every recording of the device, so that it holds only for as long as one is in progress. */
 const isUnderWay = (recording: KnownRecording, { part, receivedAtMs }: AcceptedPart): boolean =>
   part.deviceTimeMs !== null || recording.last_part_at.getTime() >= receivedAtMs - stalledAfterMs;
 

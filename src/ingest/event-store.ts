@@ -42,7 +42,7 @@ function entryOf({ hold, typeNumber, tsMs, outbound }: EventRow): OutboundEntry[
   return [{ organizationId, type, deviceUid: uid, occurredAtMs: tsMs, data: outbound }];
 }
 
-/** Events that no packet makes, with what partners are told of them. The last writes of a transaction. */
+/** Events that no packet makes, with the outbound events about them. The last writes of a transaction. */
 export async function insertEvents(tx: Tx, events: readonly EventRow[], nowMs: number): Promise<void> {
   if (events.length === 0) return;
   const column = <T>(read: (row: EventRow) => T): T[] => events.map(read);

@@ -87,7 +87,7 @@ export interface BatchRows {
   placeJobs: PlaceJobRow[];
   jumps: JumpMark[];
   states: StateRow[];
-  /** What partners are told beside locations, readings and events, whose outbound rows follow from their own. */
+  /** Outbound events other than those of locations, readings and events, whose outbound rows follow from their own. */
   outbound: OutboundEntry[];
 }
 

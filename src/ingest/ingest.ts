@@ -113,7 +113,7 @@ class BatchingIngest implements Ingest {
     return this.#running === inFlight && this.#waiting.hasUrgent;
   }
 
-  /** An alarm does not wait for the transaction that is under way, where another one may begin. */
+  /** An alarm does not wait for the transaction that is in progress, where another one may begin. */
   get #deservesSecondBatch(): boolean {
     return this.#fillsSecondBatch || this.#waiting.hasUrgent;
   }
@@ -200,7 +200,7 @@ class BatchingIngest implements Ingest {
     const error = suspects[0]?.error;
     log.error(
       { reason: reasonOf(error), at: placeOf(error), packets: packets.length, pauseMs: this.#faultPauseMs },
-      "the program failed to store packets, they wait and will be tried again",
+      "the program failed to store packets; they stay queued and will be retried",
     );
     this.#waiting.putBack(packets);
     await this.#pause(this.#faultPauseMs);

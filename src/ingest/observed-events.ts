@@ -17,13 +17,13 @@ export function sessionConflictEvent(observed: Observed, addresses: readonly [st
     typeNumber: eventTypes.custom.number,
     severity: severities.warning,
     title: "Connection contested",
-    message: "The connection of this device is taken over again and again from another network",
+    message: "The connection of this device is repeatedly taken over from another network",
     data: { code: "session_conflict", addresses },
   };
 }
 
 export interface SimChange {
-  /** The one that is told now; null where only the IMSI is. */
+  /** The one reported now; null where only the IMSI is reported. */
   iccid: string | null;
   /** The login was refused, because the organization has pinned its SIMs. */
   isRefused: boolean;

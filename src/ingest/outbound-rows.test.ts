@@ -31,13 +31,13 @@ function clientOf(rows: Lane[]): { client: Client; asked: unknown[][] } {
 const entry = (type: "command.ack" | "ecg.recorded") =>
   ({ organizationId, type, deviceUid: "490154203237518", occurredAtMs: 0, data: { type } }) as const;
 
-it("sends no statement for a batch that tells nothing", async () => {
+it("the outbound writer sends no statement for a batch without outbound events", async () => {
   const { client, asked } = clientOf([lane]);
   expect((await outboundOf(client, noRows(), 0)).copy.count).toBe(0);
   expect(asked).toEqual([]);
 });
 
-it("adds what steps of the batch tell, as far as the integration gets it", async () => {
+it("the outbound writer adds what the steps of the batch report, as far as the integration receives it", async () => {
   const { client, asked } = clientOf([lane]);
   const { copy, wakeUps } = await outboundOf(
     client,
@@ -50,7 +50,7 @@ it("adds what steps of the batch tell, as far as the integration gets it", async
   expect(wakeUps).toEqual([`select pg_notify('vigil_outbound', '${lane.integrationId}')`]);
 });
 
-it("wakes nobody for rows that are not pushed", async () => {
+it("the outbound writer wakes nobody for rows that are not pushed", async () => {
   const { client } = clientOf([{ ...lane, pushEpoch: null }]);
   const { copy, wakeUps } = await outboundOf(client, { ...noRows(), outbound: [entry("command.ack")] }, 5);
   expect([copy.count, wakeUps]).toEqual([1, []]);

@@ -33,7 +33,7 @@ export async function outboundOf(client: Client, rows: BatchRows, nowMs: number)
   return { copy: copyOf(writer.rows), wakeUps };
 }
 
-/** At most so many rows for each integration of an organization. */
+/** The maximum number of rows for each integration of an organization. */
 function countsOf({ locations, telemetry, events, outbound }: BatchRows): Map<string, number> {
   const counts = new Map<string, number>();
   const count = (organizationId: string): void => {

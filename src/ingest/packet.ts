@@ -10,7 +10,7 @@ export interface Packet {
   frame: DecodedFrame;
   receivedAtMs: number;
   owner: PacketOwner;
-  /** Set by the commit: the part of a recording in it was not taken, which is what the device is told. */
+  /** Set by the commit: the part of a recording in it was not taken, which is what the device is answered. */
   isRefused?: boolean;
 }
 
@@ -37,10 +37,10 @@ export const isUrgent = ({ frame }: { frame: DecodedFrame }): boolean =>
 /** What is stored, or found to be stored, by itself: the reports of the frame, else the frame as a whole. */
 export const reportsOf = (frame: DecodedFrame): readonly FrameReport[] => frame.reports ?? [frame];
 
-/** Null: no clock in the report, so that it cannot be told from another one of the same content. */
+/** Null: no clock in the report, so that it cannot be distinguished from another one of the same content. */
 export function deviceTimeOf({ messages }: FrameReport): number | null {
   for (const message of messages) {
-    // Parts of recordings are told by their place: one that was forgotten with its recording is new again.
+    // Parts of recordings are identified by their place: one that was forgotten with its recording is new again.
     if (message.kind === "voice_part") continue;
     if ("deviceTimeMs" in message && message.deviceTimeMs !== null) return message.deviceTimeMs;
   }

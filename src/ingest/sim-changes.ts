@@ -38,7 +38,7 @@ export const simChanges: BatchStep = async (client, packets, rows) => {
     const { id, organizationId } = hold.device;
     const { last = { iccid: null, imsi: null }, isTold = false } = sims.get(id) ?? {};
     const isOther = isOtherSim(last, reported);
-    // What is not told stays as it was, unless the card is another one.
+    // What is not reported stays as it was, unless the card is another one.
     const sim = isOther ? reported : { iccid: reported.iccid ?? last.iccid, imsi: reported.imsi ?? last.imsi };
     const isSame = isTold && sim.iccid === last.iccid && sim.imsi === last.imsi;
     if (!isSame) await saveSim(db, organizationId, id, sim);

@@ -1,10 +1,10 @@
-/** The frames of an AMR file (RFC 4867 5), told by their first bytes alone. Each is 20 ms. */
+/** The frames of an AMR file (RFC 4867 5), detected by their first bytes alone. Each is 20 ms. */
 export interface AmrFrames {
   isWideband: boolean;
   count: number;
   /** The highest mode of speech: 0 is 4.75 kbit/s, 7 is 12.2 kbit/s (narrow band). */
   maxMode: number;
-  /** False: a frame is damaged or cut, and what lies behind it was not looked at. */
+  /** False: a frame is damaged or cut, and what follows it was not read. */
   isWhole: boolean;
   /** Where the last of the frames ends. */
   end: number;
@@ -13,11 +13,11 @@ export interface AmrFrames {
 export const amrFrameMs = 20;
 const narrowHeader = Buffer.from("#!AMR\n");
 const wideHeader = Buffer.from("#!AMR-WB\n");
-/** Bytes behind the first one, by type; -1: no such type. */
+/** Bytes after the first one, by type; -1: no such type. */
 const narrowSizes = [12, 13, 15, 17, 19, 20, 26, 31, 5, -1, -1, -1, -1, -1, -1, 0];
 const wideSizes = [17, 23, 32, 36, 40, 46, 50, 58, 60, 5, -1, -1, -1, -1, 0, 0];
 
-/** Undefined: no AMR file of one channel. Frames behind the limit are not looked at. */
+/** Undefined: no AMR file of one channel. Frames beyond the limit are not read. */
 export function readAmrFrames(file: Uint8Array, limit = Number.POSITIVE_INFINITY): AmrFrames | undefined {
   const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength);
   const isWideband = bytes.subarray(0, wideHeader.length).equals(wideHeader);

@@ -115,7 +115,7 @@ export class FairSlots {
     }
   }
 
-  /** Whose own work is in the way was told its share; whoever waited for others was not at fault. */
+  /** A tenant whose own work is in the way has exceeded its share; one that waited for others has not. */
   #expire(tenant: string, waiter: Waiter): void {
     const waiters = this.#waiting.get(tenant) ?? [];
     waiters.splice(waiters.indexOf(waiter), 1);

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { groupBy } from "./group-by.ts";
 
-it("keeps keys and items in the order of their first appearance", () => {
+it("groupBy keeps keys and items in the order of their first appearance", () => {
   const groups = groupBy(["pear", "apple", "plum"], (word) => word[0]);
   expect([...groups]).toEqual([
     ["p", ["pear", "plum"]],

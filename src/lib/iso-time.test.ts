@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { makeIsoTime } from "./iso-time.ts";
 
-it("writes what toISOString writes", () => {
+it("an ISO time writes what toISOString writes", () => {
   const iso = makeIsoTime();
   const base = Date.UTC(2026, 2, 1, 8, 15, 24);
   const times = [0, 1, 999, 1000, 63_999, 64_000, 64_001, 0.7, 86_400_000].map((offset) => base + offset);

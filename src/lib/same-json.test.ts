@@ -16,7 +16,7 @@ it.each([
   expect(isSameJson(b, a)).toBe(expected);
 });
 
-it("compares texts as it is told, also inside", () => {
+it("isSameJson compares texts with the given comparison, nested ones too", () => {
   const anyCase = (a: string, b: string) => a.toLowerCase() === b.toLowerCase();
   expect(isSameJson({ a: ["A"] }, { a: ["a"] }, anyCase)).toBe(true);
 });

@@ -28,7 +28,7 @@ describe("a secret box", () => {
     expect(box.open("plain")).toBe("plain");
   });
 
-  it("wants a key of 32 bytes", () => {
+  it("requires a key of 32 bytes", () => {
     expect(() => makeSecretBox(Buffer.alloc(16))).toThrow("32 bytes");
   });
 });

@@ -11,7 +11,7 @@ it.each([
   expect(zoneOffsetMinutes(zone, Date.parse(day))).toBe(minutes);
 });
 
-it("refuses a zone that does not exist", () => {
+it("the zone offset refuses a zone that does not exist", () => {
   expect(() => zoneOffsetMinutes("Mars/Base", 0)).toThrow(RangeError);
 });
 
@@ -24,6 +24,6 @@ it.each([
   expect(nextOffsetChange(zone, Date.parse(after))).toBe(Date.parse(change));
 });
 
-it("knows zones that never change", () => {
+it("the zone offset knows zones that never change", () => {
   expect(nextOffsetChange("Asia/Kathmandu", Date.parse("2026-01-15"))).toBeUndefined();
 });

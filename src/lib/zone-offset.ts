@@ -30,7 +30,7 @@ function makeLookUp(timeZone: string): (atMs: number) => number {
 const maxCachedHours = 256;
 
 /**
- * The offset in milliseconds of one zone. Cached per hour of UTC, because a look-up costs some microseconds; hours in which the
+ * The offset in milliseconds of one zone. Cached per hour of UTC, because a lookup costs some microseconds; hours in which the
  * clocks are moved are not cached. Throws RangeError for a name the runtime does not know.
  */
 export function makeZoneOffset(timeZone: string): (atMs: number) => number {

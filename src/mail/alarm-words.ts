@@ -80,6 +80,6 @@ const words: Readonly<Record<MailLanguage, Readonly<Record<AlarmKind, string>>>>
 
 const isKnown = (kind: string): kind is AlarmKind => Object.hasOwn(english, kind);
 
-/** A kind without a word of its own is an alarm of the device. */
+/** A kind without a name of its own is an alarm of the device. */
 export const alarmWord = (language: MailLanguage, kind: string | undefined): string =>
   words[language][kind !== undefined && isKnown(kind) ? kind : "custom"];

@@ -36,7 +36,7 @@ export interface MailSenderOptions {
 }
 
 export interface MailSender {
-  /** Takes no more mails, gives those under way a few seconds, and puts back the rest. */
+  /** Takes no more mails, gives those in progress a few seconds, and puts back the rest. */
   close(): Promise<void>;
 }
 

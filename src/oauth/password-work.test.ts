@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { PasswordWork } from "./password-work.ts";
 
-it("hashes a bounded number at once and refuses more than may wait", async () => {
+it("the password work hashes a bounded number at once and refuses more than may wait", async () => {
   const work = new PasswordWork({ maxRunning: 1, maxWaiting: 2 });
   const calls = Array.from({ length: 5 }, (_, index) => work.hash(`password ${index}`));
   const outcomes = await Promise.allSettled(calls);

@@ -2,8 +2,8 @@ import { tooBusy } from "../lib/errors.ts";
 import { hashPassword, verifyPassword } from "./passwords.ts";
 
 /**
- * Hashing a password costs 20 MB and tens of milliseconds of a thread that file and name look-ups need too. So a few run at
- * once, a bounded number waits, and everybody else is told to come back.
+ * Hashing a password costs 20 MB and tens of milliseconds of a thread that file and name lookups need too. So a few run at
+ * once, a bounded number waits, and every other call is asked to come back.
  */
 export class PasswordWork {
   readonly #maxRunning: number;

@@ -52,7 +52,7 @@ export async function beginSecondFactor(
   return stored === 0 ? undefined : { secret: base32(secret), otpauth_url: otpauthUrl(secret, user.email) };
 }
 
-/** The recovery codes, told once; undefined: the code is wrong, or there is nothing to confirm. */
+/** The recovery codes, returned once; undefined: the code is wrong, or there is nothing to confirm. */
 export async function confirmSecondFactor(
   tx: Tx,
   secrets: SecretBox,

@@ -16,14 +16,14 @@ const maxAgeMs = 5000;
 
 /**
  * Remembers identities of tokens so that a warm call needs no database. Disabling an integration, withdrawing a scope or
- * revoking a token is announced in the transaction that does it; while announcements cannot be heard nothing is remembered.
+ * revoking a token is announced in the transaction that does it; while announcements cannot be received nothing is cached.
  */
 export class TokenCache {
   readonly #db: Database;
   readonly #listener: Listener;
   readonly #clock: Clock;
   readonly #entries = new Map<string, Entry>();
-  /** Rises with every announcement: an answer that was read before one must not be remembered after it. */
+  /** Rises with every announcement: an answer that was read before one must not be cached after it. */
   #generation = 0;
 
   constructor(db: Database, listener: Listener, clock: Clock) {

@@ -81,7 +81,7 @@ export async function findTokenIdentity(db: Db, tokenHash: Buffer): Promise<Part
   };
 }
 
-/** Ends a token of this client; a token of another client is left alone. */
+/** Ends a token of this client; a token of another client is not changed. */
 export async function revokeToken(tx: Tx, integrationId: string, token: string): Promise<void> {
   const tokenHash = hashSecret(token);
   const revoked = await tx.run`

@@ -1,4 +1,5 @@
 import { uuidV7 } from "../lib/ids.ts";
+import type { WebhookEventType } from "../outbox/webhook-event-types.ts";
 import { errorText, type Next, nextState } from "./delivery-policy.ts";
 import type { AttemptRecord, RowChange } from "./delivery-store.ts";
 import type { Answer } from "./webhook-client.ts";
@@ -7,6 +8,8 @@ export interface EndedAttempt {
   integrationId: string;
   organizationId: string;
   eventId: string;
+  type: WebhookEventType;
+  deviceUid: string;
   pushEpoch: number;
   attempt: number;
   startedAtMs: number;
@@ -16,11 +19,12 @@ export interface EndedAttempt {
 
 /** What an attempt leaves behind. A first attempt that succeeds leaves its record and nothing else. */
 export function resultOf(
-  { integrationId, organizationId, eventId, pushEpoch, attempt, startedAtMs, isOnRecord }: EndedAttempt,
+  ended: EndedAttempt,
   { outcome, durationMs, retryAfter }: Answer,
   now: Date,
   waitsMs: readonly number[],
 ): { next: Next; record: AttemptRecord; change: RowChange | undefined } {
+  const { integrationId, organizationId, eventId, pushEpoch, attempt, startedAtMs, isOnRecord } = ended;
   const next = nextState(attempt, outcome, now, waitsMs, retryAfter);
   const error = errorText(outcome);
   const record = {
@@ -28,6 +32,8 @@ export function resultOf(
     id: uuidV7(now.getTime()),
     organizationId,
     eventId,
+    type: ended.type,
+    deviceUid: ended.deviceUid,
     attempt,
     startedAtMs,
     durationMs,

@@ -50,7 +50,7 @@ export async function redriveDeadLetters(
   tx: Tx,
   organizationId: string,
   integrationId: string,
-  { id, now }: { id: string | undefined; now: Date },
+  { ids, now }: { ids: readonly string[] | undefined; now: Date },
 ): Promise<number> {
   // Locked before the deliveries, in the order of the worker.
   await tx.run`
@@ -59,7 +59,7 @@ export async function redriveDeadLetters(
   const count = await tx.run`
     with gone as (
       delete from dead_letters d where d.organization_id = ${organizationId} and d.integration_id = ${integrationId}
-        ${id === undefined ? sql`` : sql`and d.id = ${id}`}
+        ${ids === undefined ? sql`` : sql`and d.id = any(${ids}::uuid[])`}
         and exists (select from outbound_events e where e.integration_id = d.integration_id and e.id = d.id)
         and exists (select from outbound_lanes l where l.integration_id = d.integration_id and l.push_epoch is not null)
       returning d.id

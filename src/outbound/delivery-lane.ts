@@ -31,8 +31,11 @@ export class DeliveryLane implements ReadingLane {
   readonly #pace: LanePace;
   #settings: PushSettings;
   #target: { url: string; to: WebhookTarget } | undefined;
-  /** Stopped: nothing more begins. Closed: it also records no more than the attempts that were under way. */
-  #state: "running" | "stopped" | "closed" = "running";
+  /**
+   * Stopped: nothing more begins. Resting: the same, and it closes when what is in progress has ended. Closed: it also records no
+   * more than the attempts that were in progress.
+   */
+  #state: "running" | "stopped" | "resting" | "closed" = "running";
   #inFlight = 0;
   #freshInFlight = 0;
   readonly #retries: RetryQueue;
@@ -84,6 +87,11 @@ export class DeliveryLane implements ReadingLane {
       this.close();
       return;
     }
+    if (settings.isPaused || this.#state === "resting") {
+      this.#settings = settings;
+      this.#rest();
+      return;
+    }
     if (settings.epoch !== this.#settings.epoch) this.#retries.clear();
     this.#settings = settings;
     if (this.#reader.hasUnreadRows(settings)) this.#reader.wake();
@@ -114,13 +122,13 @@ export class DeliveryLane implements ReadingLane {
     return ids.length === 0 ? undefined : Math.min(...ids.map((id) => positionOfLaneId(id).ms));
   }
 
-  /** Begins nothing more; what is under way ends and is recorded. */
+  /** Begins nothing more; what is in progress ends and is recorded. */
   stop(): void {
     if (this.#isRunning) this.#state = "stopped";
     clearTimeout(this.#timer);
   }
 
-  /** Ends the lane for this process. Of what is under way only the attempt is recorded. */
+  /** Ends the lane for this process. Of what is in progress only the attempt is recorded. */
   close(): void {
     if (this.isClosed) return;
     this.#state = "closed";
@@ -207,7 +215,8 @@ export class DeliveryLane implements ReadingLane {
     const now = clock.now();
     const { integrationId } = this;
     const isOnRecord = entry === undefined || entry.isParked;
-    const key = { integrationId, organizationId: this.#organizationId, eventId: row.id, pushEpoch: row.pushEpoch };
+    const { id: eventId, type, deviceUid, pushEpoch } = row;
+    const key = { integrationId, organizationId: this.#organizationId, eventId, type, deviceUid, pushEpoch };
     const { next, record, change } = resultOf({ ...key, attempt, startedAtMs, isOnRecord }, answer, now, waitsMs);
     this.#inFlight--;
     if (entry) this.#freshInFlight--;
@@ -223,7 +232,15 @@ export class DeliveryLane implements ReadingLane {
       return;
     }
     recorder.add(this, record, change);
-    this.pump();
+    if (this.#state === "resting") this.#rest();
+    else this.pump();
+  }
+
+  /** A pause: what is in progress ends and goes on record, so that nothing of it is sent again afterwards. */
+  #rest(): void {
+    if (this.#isRunning) this.#state = "resting";
+    clearTimeout(this.#timer);
+    if (!this.isBusy) this.close();
   }
 
   #targetNow(): WebhookTarget {
@@ -235,7 +252,7 @@ export class DeliveryLane implements ReadingLane {
   #closeTarget(): void {
     const old = this.#target?.to;
     this.#target = undefined;
-    // What is under way may end: a changed URL is no reason to send it twice.
+    // What is in progress may end: a changed URL is no reason to send it twice.
     if (old) setTimeout(() => old.close(), this.#inFlight === 0 ? 0 : this.#parts.timeoutMs + slowMs).unref();
   }
 

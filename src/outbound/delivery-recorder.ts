@@ -6,7 +6,7 @@ import { type AttemptRecord, type RowChange, writeBatch } from "./delivery-store
 /** What the recorder needs of a lane. */
 export interface RecordedLane {
   readonly integrationId: string;
-  /** Rows that have been under way for long; from now on they do not hold up the cursor. */
+  /** Rows that have been in progress for long; from now on they do not hold up the cursor. */
   parkSlow(nowMs: number): readonly RowChange[];
   advance(): { ms: number; seq: number };
   /** The changes are on record; `retryAt` is the earliest retry of the lane. */

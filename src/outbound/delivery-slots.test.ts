@@ -12,7 +12,7 @@ const wanting = (slots: Slots, age: RowAge, name: string, order: string[]): Slot
 };
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-it("gives a place that comes free to who waits longest, new rows first", async () => {
+it("the pool of slots gives a free slot to the lane that has waited longest, new rows first", async () => {
   const slots = new Slots(1);
   const order: string[] = [];
   wanting(slots, "new", "first", order).pump();
@@ -31,7 +31,7 @@ it("gives a place that comes free to who waits longest, new rows first", async (
   expect(slots.taken).toBe(1);
 });
 
-it("keeps places free of late rows", () => {
+it("the pool of slots keeps slots free of late rows", () => {
   const slots = new Slots(8);
   const order: string[] = [];
   for (let n = 0; n < 9; n++) wanting(slots, "late", "late", order).pump();
@@ -40,7 +40,7 @@ it("keeps places free of late rows", () => {
   expect(slots.isFull).toBe(true);
 });
 
-it("lets fewer late rows begin when told so, and calls those that wait when told otherwise", async () => {
+it("the pool of slots starts fewer late rows when limited, and wakes those that wait when the limit rises", async () => {
   const slots = new Slots(8);
   const order: string[] = [];
   slots.limitLate(1);
@@ -52,7 +52,7 @@ it("lets fewer late rows begin when told so, and calls those that wait when told
   expect(slots.lateTaken).toBe(3);
 });
 
-it("passes a place on that nobody takes, or whose taker leaves", async () => {
+it("the pool of slots passes on a slot that nobody takes, or whose lane closes", async () => {
   const slots = new Slots(1);
   const order: string[] = [];
   const first = wanting(slots, "new", "first", order);
@@ -66,7 +66,7 @@ it("passes a place on that nobody takes, or whose taker leaves", async () => {
   expect(order).toEqual(["first", "stays"]);
 });
 
-it("knows whether a lane is up to date", () => {
+it("the pool of slots knows whether a lane is up to date", () => {
   const slots = new Slots(8);
   const lane = wanting(slots, "new", "lane", []);
   expect(slots.hasUpToDate).toBe(false);

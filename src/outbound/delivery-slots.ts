@@ -10,8 +10,8 @@ export type RowAge = "new" | "late";
 const reservedShare = 1 / 8;
 
 /**
- * The attempts that a process may have under way. Lanes that find none free are called in turn, so that no one is starved, and
- * those with new rows first: who has fallen behind gives way to who has not.
+ * The attempts that a process may have in progress. Lanes that find none free are called in turn, so that no one is starved, and
+ * those with new rows first: lanes that have fallen behind give way to those that have not.
  */
 export class Slots {
   readonly #max: number;
@@ -45,7 +45,7 @@ export class Slots {
     return this.#upToDate.size > 0;
   }
 
-  /** How many late rows may be under way, of those that the process can have. */
+  /** How many late rows may be in progress, of those that the process can have. */
   limitLate(limit: number): void {
     this.#lateLimit = Math.min(this.#maxLate, limit);
     for (let free = this.#lateLimit - this.#taken.late; free > 0 && this.#waiting.late.size > 0; free--) {
@@ -68,7 +68,7 @@ export class Slots {
     return true;
   }
 
-  /** The place goes to who waits longest, and to nobody who comes meanwhile. */
+  /** The slot goes to the lane that has waited longest, never to one that arrives in the meantime. */
   release(age: RowAge): void {
     this.#taken[age]--;
     this.#inviteNext();

@@ -47,7 +47,7 @@ export const readRetries = (
     order by r.due_at`;
 
 /**
- * Rows behind the cursor that are on record already, because one before them was still under way when the last owner ended. They
+ * Rows after the cursor that are already on record, because one before them was still in flight when the last owner ended. They
  * must not be taken for new ones.
  */
 export async function readPassed(db: Db, integrationId: string, after: string): Promise<Set<string>> {
@@ -91,6 +91,8 @@ export interface AttemptRecord {
   id: string;
   organizationId: string;
   eventId: string;
+  type: WebhookEventType;
+  deviceUid: string;
   attempt: number;
   startedAtMs: number;
   durationMs: number;
@@ -155,10 +157,11 @@ export function writeBatch(db: Database, batch: DeliveryBatch): Promise<Map<stri
 
 async function insertAttempts(tx: Tx, rows: readonly AttemptRecord[]): Promise<void> {
   await tx.run`
-    insert into delivery_attempts (integration_id, id, organization_id, event_id, attempt, started_at, duration_ms,
-      status_code, error)
+    insert into delivery_attempts (integration_id, id, organization_id, event_id, type, device_uid, attempt, started_at,
+      duration_ms, status_code, error)
     select * from unnest(${rows.map((row) => row.integrationId)}::uuid[], ${rows.map((row) => row.id)}::uuid[],
       ${rows.map((row) => row.organizationId)}::uuid[], ${rows.map((row) => row.eventId)}::uuid[],
+      ${rows.map((row) => row.type)}::text[], ${rows.map((row) => row.deviceUid)}::text[],
       ${rows.map((row) => row.attempt)}::int[], ${rows.map((row) => new Date(row.startedAtMs))}::timestamptz[],
       ${rows.map((row) => row.durationMs)}::int[], ${rows.map((row) => row.statusCode)}::int[],
       ${rows.map((row) => row.error)}::text[])

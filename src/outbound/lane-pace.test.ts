@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { LanePace, probeEveryMs } from "./lane-pace.ts";
 
-it("gives more with every success, up to the most, and half after a silence", () => {
+it("a lane allows more with every success, up to the maximum, and half after a timeout", () => {
   const pace = new LanePace(8);
   for (let n = 0; n < 10; n++) pace.succeeded();
   expect(pace.limit).toBe(8);
@@ -13,7 +13,7 @@ it("gives more with every success, up to the most, and half after a silence", ()
   }
 });
 
-it("tries new rows one by one while too many wait, until one succeeds", () => {
+it("a lane tries new rows one by one while too many wait, until one succeeds", () => {
   const pace = new LanePace(8);
   expect(pace.isHeldBack(10_000, 0, 0)).toBe(false);
   pace.failed(1000, false);

@@ -14,7 +14,7 @@ export class LanePace {
     this.#max = max;
   }
 
-  /** Attempts that may be under way. */
+  /** Attempts that may be in progress. */
   get limit(): number {
     return this.#limit;
   }

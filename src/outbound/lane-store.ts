@@ -27,6 +27,8 @@ export interface PushSettings {
   lastSeq: number;
   /** Null: nothing is pushed. */
   epoch: number | null;
+  /** Rows wait until the pause ends. */
+  isPaused: boolean;
   url: string | null;
   secret: string | null;
   previousSecret: string | null;
@@ -57,7 +59,7 @@ export const claimLanes = (db: Db, integrationIds: readonly string[], lease: Lea
   db.many<ClaimedLane>`
     insert into delivery_lanes as d (integration_id, organization_id, lease_owner, lease_until)
     select integration_id, organization_id, ${lease.owner}, ${lease.until} from outbound_lanes
-    where integration_id = any(${integrationIds}::uuid[]) and push_epoch is not null
+    where integration_id = any(${integrationIds}::uuid[]) and push_epoch is not null and not is_paused
     order by integration_id
     on conflict (integration_id) do update set lease_owner = ${lease.owner}, lease_until = ${lease.until}
     where ${isFree(lease)}
@@ -73,7 +75,7 @@ export async function claimWaitingLanes(db: Db, limit: number, lease: Lease): Pr
   return db.many<ClaimedLane>`
     with waiting as materialized (
       select d.integration_id from delivery_lanes d join outbound_lanes l on l.integration_id = d.integration_id
-      where l.push_epoch is not null and ${isFree(lease)}
+      where l.push_epoch is not null and not l.is_paused and ${isFree(lease)}
         and ((l.last_ms, l.last_seq) > (d.cursor_ms, d.cursor_seq) or d.retry_at <= ${lease.now})
       limit ${limit} for update of d skip locked
     )
@@ -104,7 +106,7 @@ export const settingsVersion = (integrationId: string): Sql =>
 /** With the secrets opened, which deliveries are signed with. */
 export async function readSettings(db: Db, integrationIds: readonly string[], box: SecretBox): Promise<PushSettings[]> {
   const rows = await db.many<PushSettings>`
-    select i.id as "integrationId", i.xmin::text || '-' || coalesce(l.push_epoch, 0) as version, l.lane, l.last_ms as "lastMs", l.last_seq as "lastSeq", case when i.status = 'active' then l.push_epoch end as epoch,
+    select i.id as "integrationId", i.xmin::text || '-' || coalesce(l.push_epoch, 0) as version, l.lane, l.last_ms as "lastMs", l.last_seq as "lastSeq", case when i.status = 'active' then l.push_epoch end as epoch, l.is_paused as "isPaused",
       i.webhook_url as url, i.webhook_secret as secret, i.webhook_secret_previous as "previousSecret",
       i.webhook_secret_previous_until as "previousUntil", i.scopes, i.webhook_event_types as "webhookEventTypes",
       i.webhook_device_filter as "webhookDeviceFilter", i.messaging_enabled as "messagingEnabled"

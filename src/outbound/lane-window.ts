@@ -8,7 +8,7 @@ export interface WindowEntry {
   startedAtMs: number;
   /** Delivered, on record elsewhere, or not to be pushed: the cursor may pass. */
   isSettled: boolean;
-  /** The cursor has passed it although its first attempt is under way. */
+  /** The cursor has passed it although its first attempt is in progress. */
   isParked: boolean;
 }
 
@@ -70,7 +70,7 @@ export class LaneWindow {
     if (this.#entries.length === 0) this.#cursor = cursor;
   }
 
-  /** Settles rows that have been under way since before the time, so that they do not hold up the cursor. */
+  /** Settles rows that have been in progress since before the time, so that they do not hold up the cursor. */
   park(sinceMs: number): WindowEntry[] {
     const slow = this.#entries.filter(
       ({ startedAtMs, isSettled }, index) => index < this.#next && !isSettled && startedAtMs <= sinceMs,

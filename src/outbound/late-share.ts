@@ -3,7 +3,7 @@ const maxBusyShare = 0.5;
 const minLimit = 4;
 
 /**
- * How many late rows may be under way. A backlog that is sent as fast as the machine can makes every new row of others wait in the
+ * How many late rows may be in progress. A backlog that is sent as fast as the machine can makes every new row of others wait in the
  * queue behind it, and gains nothing by being many at once: while somebody is up to date, it gets what leaves the process some air.
  */
 export class LateShare {
@@ -15,7 +15,7 @@ export class LateShare {
     this.#limit = max;
   }
 
-  /** Looks at the last moments: the part of them the process was busy, how many late rows are under way, and who else is there. */
+  /** Looks at the last moments: the part of them the process was busy, how many late rows are in progress, and who else is there. */
   adjust(busy: number, lateInFlight: number, hasUpToDate: boolean): number {
     if (!hasUpToDate) this.#limit = this.#max;
     else if (busy > maxBusyShare)

@@ -50,7 +50,7 @@ export const replayRoutes = (retentionDays: number): Route[] => [
   }),
 ];
 
-/** The stored bodies as they are: what was signed must not be written anew, except for what the token may not see. */
+/** The stored bodies as they are: what was signed must not be rewritten, except for what the token may not see. */
 function pageText({ rows, hasMore }: ReplayPage, scopes: readonly Scope[]): string {
   const cursor = hasMore ? `"${rows.at(-1)?.id}"` : "null";
   return `{"data":[${rows.map(({ type, body }) => visibleBody(type, body, scopes)).join(",")}],"next_cursor":${cursor},"has_more":${hasMore}}`;

@@ -6,7 +6,7 @@ const never = Number.POSITIVE_INFINITY;
 export class RetryQueue {
   /** Due, with their bodies. */
   #due: RetryRow[] = [];
-  /** In hand: waiting in #due, under way, or not on record yet. */
+  /** In hand: waiting in #due, in progress, or not on record yet. */
   readonly #held = new Set<string>();
   nextDueMs: number;
   /** When the table was last looked at. */
@@ -32,7 +32,7 @@ export class RetryQueue {
     this.#held.add(id);
   }
 
-  /** It is under way, or dropped; it stays held until that is on record. */
+  /** It is in progress, or dropped; it stays held until that is on record. */
   take(): void {
     this.#due.shift();
   }
@@ -58,7 +58,7 @@ export class RetryQueue {
 
   recorded(changes: readonly RowChange[], retryAt: Date | null): void {
     for (const change of changes) {
-      // Still under way; it was put on record only because it takes long.
+      // Still in progress; it was put on record only because it takes long.
       if (change.kind === "open" && change.attempts === 0) continue;
       this.#held.delete(change.id);
       if (change.kind === "open") this.nextDueMs = Math.min(this.nextDueMs, change.dueAtMs);

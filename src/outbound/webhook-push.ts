@@ -51,7 +51,7 @@ export interface WebhookPushOptions {
 }
 
 export interface WebhookPush {
-  /** Begins nothing more, gives what is under way a few seconds, and hands the lanes over. */
+  /** Begins nothing more, gives what is in progress a few seconds, and hands the lanes over. */
   close(): Promise<void>;
 }
 
@@ -90,7 +90,7 @@ class Push implements WebhookPush {
   /** Lanes that end, until their lease is given back. */
   readonly #leaving = new Set<string>();
   readonly #wanted = new Set<string>();
-  /** Lanes that others serve, and how long they may be left alone without asking. */
+  /** Lanes that others serve, and how long they may go unchecked. */
   readonly #others = new Map<string, number>();
   readonly #parts: LaneParts;
   readonly #slots: Slots;

@@ -8,7 +8,7 @@ interface OutboundHead {
   occurredAtMs: number;
 }
 
-/** Something partners are told, before it is known which integrations get it. */
+/** An outbound event, before it is known which integrations receive it. */
 export interface OutboundEntry extends OutboundHead {
   /** As decided for the type (section 19.3), in the order of the keys. */
   data: Readonly<Record<string, unknown>>;

@@ -1,9 +1,9 @@
 import type { Metrics } from "../lib/metrics.ts";
 import type { OutboundEntry } from "./outbound-entry.ts";
 
-/** Counts how commands, messages and recordings ended. To be told after the commit, and never of their content. */
+/** Counts how commands, messages and recordings ended. Called after the commit, and never with their content. */
 export interface OutcomeMetrics {
-  /** What partners are told, whether or not somebody wants to hear it. */
+  /** The outbound events, whether or not an integration receives them. */
   countOutcomes(entries: readonly OutboundEntry[]): void;
   /** An ECG recording is over. */
   countRecording(status: unknown): void;

@@ -9,7 +9,7 @@ const body = (type: string, params: unknown): string =>
   });
 
 describe("parameters of commands in the outbound log", () => {
-  it("hide phone numbers from who may not write devices", () => {
+  it("hide phone numbers from callers who may not write devices", () => {
     const stored = body("set_sos_numbers", { numbers: ["+391"] });
     expect(visibleBody("command.ack", stored, ["commands:read", "devices:write"])).toBe(stored);
     expect(visibleBody("command.ack", stored, ["commands:read", "messaging:read"])).toBe(
@@ -17,7 +17,7 @@ describe("parameters of commands in the outbound log", () => {
     );
   });
 
-  it("hide texts from who may not read messages", () => {
+  it("hide texts from callers who may not read messages", () => {
     const stored = body("send_message", { text: "Hello" });
     expect(visibleBody("command.failed", stored, ["messaging:read"])).toBe(stored);
     expect(visibleBody("command.failed", stored, ["devices:write"])).toBe(body("send_message", { redacted: true }));

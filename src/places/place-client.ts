@@ -10,7 +10,7 @@ import type { Socket } from "node:net";
 export interface PlaceClient {
   get(url: URL): Promise<ServiceReply>;
   post(url: URL, body: unknown): Promise<ServiceReply>;
-  /** Ends what is under way at once. */
+  /** Ends what is in progress at once. */
   close(): void;
 }
 
@@ -20,11 +20,11 @@ export type ServiceReply =
   | { kind: "unknown" }
   | { kind: "failed"; error: string; pauseMs?: number };
 
-/** The error of questions that were under way when the client was closed. */
+/** The error of questions that were in progress when the client was closed. */
 export const questionCutOff = "closed";
 
 export interface ClientLimits {
-  /** From the question to an open connection: name look-up, TCP and TLS. */
+  /** From the question to an open connection: name lookup, TCP and TLS. */
   connectMs: number;
   totalMs: number;
   bytes: number;

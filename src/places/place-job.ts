@@ -26,7 +26,7 @@ export interface AddressPayload {
 
 interface JobOf<Kind extends PlaceKind, Payload> {
   deviceId: string;
-  /** The location that a look-up makes has the id of its job, so that a repeated run cannot make a second one. */
+  /** The location that a lookup makes has the id of its job, so that a repeated run cannot make a second one. */
   id: string;
   organizationId: string;
   kind: Kind;

@@ -14,7 +14,7 @@ export const placeRetries = retryForADay(6);
 // A question takes 5 s at most.
 const leaseMs = 60_000;
 
-/** `resolved` and `unresolved`: the job is finished and gone. */
+/** `resolved` and `unresolved`: the job is finished and deleted. */
 export type LookUp = { kind: "resolved" } | { kind: "unresolved" } | { kind: "failed"; error: string };
 export type LookUpOutcome = "resolved" | "unresolved" | "retried" | "dropped";
 
@@ -34,8 +34,8 @@ export interface PlaceLaneOptions<Kind extends PlaceKind> {
 }
 
 /**
- * Works off the jobs of one service, and leaves them in the table while the service is left alone. When the lane closes, whoever
- * owns the client cuts short the jobs under way; they are due again at once. The log gets ids and codes only.
+ * Works off the jobs of one service, and leaves them in the table while the service is paused. When the lane closes, whoever
+ * owns the client cuts short the jobs in progress; they are due again at once. The log gets ids and codes only.
  */
 export function startPlaceLane<Kind extends PlaceKind>(
   options: PlaceLaneOptions<Kind>,

@@ -15,7 +15,7 @@ describe("the breaker", () => {
     expect(failing(open, 7, 2000)).toBe(open);
   });
 
-  it("leaves the service alone for longer each time, up to five minutes", () => {
+  it("pauses for longer each time, up to five minutes", () => {
     const pauses: number[] = [];
     let breaker = failing(closedBreaker, 5, 0);
     let nowMs = 0;
@@ -28,7 +28,7 @@ describe("the breaker", () => {
     expect(pauses).toEqual([5000, 15_000, 45_000, 135_000, 300_000, 300_000, 300_000]);
   });
 
-  it("obeys a service that asks to be left alone, within the same bound", () => {
+  it("obeys a service that asks for a pause, within the same bound", () => {
     expect(afterFailure(closedBreaker, 0, 60_000)).toEqual({ kind: "open", untilMs: 60_000, openings: 1 });
     expect(afterFailure(closedBreaker, 0, 86_400_000)).toEqual({ kind: "open", untilMs: 300_000, openings: 1 });
     expect(afterFailure(closedBreaker, 0, 0)).toEqual({ kind: "open", untilMs: 5000, openings: 1 });

@@ -16,7 +16,7 @@ const maxPauseMs = 5 * minuteMs;
 export const atTime = (breaker: Breaker, nowMs: number): Breaker =>
   breaker.kind === "open" && nowMs >= breaker.untilMs ? { kind: "trial", openings: breaker.openings } : breaker;
 
-/** How many questions may be under way at once. */
+/** How many questions may be in progress at once. */
 export function allowance(breaker: Breaker, max: number): number {
   switch (breaker.kind) {
     case "closed":
@@ -28,7 +28,7 @@ export function allowance(breaker: Breaker, max: number): number {
   }
 }
 
-/** `pauseMs`: the service itself asked to be left alone for so long. */
+/** `pauseMs`: the service itself asked for a pause of this length. */
 export function afterFailure(breaker: Breaker, nowMs: number, pauseMs?: number): Breaker {
   // Questions from before the opening tell nothing new.
   if (breaker.kind === "open") return breaker;

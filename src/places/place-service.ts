@@ -13,7 +13,7 @@ export interface PlaceServiceOptions {
   count: (outcome: Found<unknown>["kind"]) => void;
 }
 
-/** What this process knows of one outside service: whether it answers, and which questions are under way. */
+/** What this process knows of one outside service: whether it answers, and which questions are in progress. */
 export class PlaceService {
   readonly #options: PlaceServiceOptions;
   readonly #inProgress = new Map<string, Promise<Found<unknown>>>();
@@ -27,7 +27,7 @@ export class PlaceService {
     return this.#breaker.kind !== "closed";
   }
 
-  /** How many look-ups may be under way now. */
+  /** How many lookups may be in progress now. */
   allowance(max: number): number {
     this.#breaker = atTime(this.#breaker, this.#options.clock.nowMs());
     return allowance(this.#breaker, max);

@@ -3,7 +3,7 @@ import { type ClaimedRow, isHeld, type JobTable } from "../db/job-table.ts";
 import { sql } from "../db/sql.ts";
 import type { PlaceJob, PlaceKind } from "./place-job.ts";
 
-/** The durable queue of look-ups. A job is committed with the packet it comes from, and leaves with its result, in one transaction. */
+/** The durable queue of lookups. A job is committed with the packet it comes from, and leaves with its result, in one transaction. */
 export async function insertPlaceJobs(tx: Tx, jobs: readonly PlaceJob[]): Promise<void> {
   if (jobs.length === 0) return;
   await tx.run`

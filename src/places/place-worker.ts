@@ -38,7 +38,7 @@ export interface PlaceWorkerOptions {
 }
 
 export interface PlaceWorker {
-  /** Takes no more jobs, cuts off the questions under way, and puts their jobs back. */
+  /** Takes no more jobs, cuts off the questions in progress, and puts their jobs back. */
   close(): Promise<void>;
 }
 

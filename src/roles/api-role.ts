@@ -10,6 +10,7 @@ import { PasswordWork } from "../oauth/password-work.ts";
 import { loadSessionKey } from "../oauth/session-tokens.ts";
 import { TokenCache } from "../oauth/token-cache.ts";
 import type { ServiceParts } from "./service-parts.ts";
+import { webhookOptions } from "./webhook-options.ts";
 
 export interface ApiRole {
   /** Takes calls; to be called when the listener runs. Returns the address. */
@@ -41,6 +42,8 @@ export function openApiRole({ config, lifecycle, ...parts }: ServiceParts): ApiR
         sessionKey: await loadSessionKey(db, secrets, clock.now()),
         secrets,
         mapStyleUrl: config.mapStyleUrl,
+        catalog,
+        webhooks: webhookOptions(config),
         passwords: new PasswordWork(),
         decoyHash: await makeDecoyHash(randomToken(24)),
         baseUrl: () => config.baseUrl ?? address,

@@ -3,7 +3,7 @@ import { makeLogger } from "../lib/logger.ts";
 import { Metrics } from "../lib/metrics.ts";
 import { DiskFloor, freeBytesOf } from "./disk-floor.ts";
 
-test("is reached below the floor, and left when a quarter more is free", async () => {
+test("the disk floor is reached below the floor, and left when a quarter more is free", async () => {
   let free = 1000;
   const metrics = new Metrics();
   const floor = new DiskFloor({
@@ -23,6 +23,6 @@ test("is reached below the floor, and left when a quarter more is free", async (
   expect(metrics.render()).toContain("vigil_disk_floor_reached 0\n");
 });
 
-test("reads the free space of a real disk", async () => {
+test("the disk floor reads the free space of a real disk", async () => {
   expect(await freeBytesOf(".")).toBeGreaterThan(0);
 });

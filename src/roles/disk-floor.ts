@@ -33,7 +33,7 @@ export class DiskFloor {
     this.#options = options;
     const { metrics } = options;
     metrics.gauge("vigil_disk_free_bytes", "Free space on the disk of the embedded database.", () => this.#freeBytes);
-    metrics.gauge("vigil_disk_floor_reached", "1: so little space is left that only alarms are stored.", () =>
+    metrics.gauge("vigil_disk_floor_reached", "1 while only alarms are stored because the disk is nearly full.", () =>
       Number(this.isReached),
     );
   }

@@ -124,7 +124,7 @@ async function storeOne(
   await storeBatch(client, batch, { ...options, steps }, nowMs);
 }
 
-/** The frame as it is read today; without its alarms where they were told already. */
+/** The frame as it is read today; without its alarms where they were already raised. */
 function frameOf(packet: PoisonedPacket, device: WireDevice, catalog: Catalog): DecodedFrame | undefined {
   const protocol = protocols.find(({ slug }) => slug === packet.protocol);
   if (!protocol) return undefined;

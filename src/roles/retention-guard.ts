@@ -3,7 +3,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Metrics } from "../lib/metrics.ts";
 
-/** Beyond it one of the two clocks is wrong, and what has expired cannot be told. */
+/** Beyond it one of the two clocks is wrong, and what has expired cannot be determined. */
 export const maxClockDifferenceMs = 3_600_000;
 /** Of one table at once. In a service that runs, one ends at a time. */
 export const maxDroppedPartitions = 2;
@@ -29,7 +29,7 @@ export class RetentionGuard {
     this.#log = log;
     metrics.gauge(
       "vigil_retention_stopped",
-      "1: nothing is deleted by age, because the clock is wrong or too much would be dropped at once.",
+      "1 while nothing is deleted by age, because the clock is wrong or too much would be dropped at once.",
       () => [
         [{ reason: "clock" }, Number(this.#isClockWrong)],
         [{ reason: "partitions" }, Number(this.#keptPartitions > 0)],

@@ -10,11 +10,12 @@ import { publishLocated } from "../places/located-update.ts";
 import { startPlaceWorker } from "../places/place-worker.ts";
 import { startSpeechWorker } from "../resources/messages/speech-worker.ts";
 import { observeDeviceWork } from "./device-work-gauges.ts";
+import { observeLastBackup } from "./last-backup.ts";
 import { startPeriodicWork } from "./periodic-work.ts";
 import type { ServiceParts } from "./service-parts.ts";
 import { webhookOptions } from "./webhook-options.ts";
 
-/** What nobody waits for: speech, timers of rules, mails, webhooks, look-ups of places and the housekeeping. */
+/** What nobody waits for: speech, timers of rules, mails, webhooks, lookups of places and the housekeeping. */
 export function openWorkerRole(parts: ServiceParts): void {
   const { config, lifecycle, db, clock, log, metrics, listener, catalog, carrierName, rules, secrets, voice } = parts;
   const shared = { db, clock, log, listener, metrics };
@@ -25,6 +26,9 @@ export function openWorkerRole(parts: ServiceParts): void {
   }
   for (const stop of startPeriodicWork(parts, outcomes)) lifecycle.add("periodic work", stop);
   lifecycle.add("open work", observeDeviceWork(db, metrics, log, 15_000));
+  if (config.databaseUrl === undefined) {
+    lifecycle.add("age of the last backup", observeLastBackup(db, metrics, log, 60_000));
+  }
   const alarmMails = repeat("alarm mails", 1000, log, async () => {
     await queueAlarmMails(db, clock, parts.baseUrl);
   });

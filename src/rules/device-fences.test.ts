@@ -83,7 +83,7 @@ class World {
 }
 
 describe("a device and the fences of its organization", () => {
-  it("keeps no state of a fence that it is outside of, and tells its entry all the same", () => {
+  it("keeps no state of a fence that it is outside of, and still reports its entry", () => {
     const world = new World().change({}).at(0, 50_000);
     expect(world.states).toEqual([]);
     world.at(3600, 0);
@@ -102,7 +102,7 @@ describe("a device and the fences of its organization", () => {
     expect(new World().change({}).at(0, 5000).at(1, 5000).at(1000, 0).lines).toEqual(["1000 enter home"]);
   });
 
-  it("tells the exit from a fence to which it was taken far away in one step", () => {
+  it("reports the exit from a fence that it left far away in one step", () => {
     expect(new World().change({}).at(0, 0).at(3600, 50_000).lines).toEqual(["3600 exit home"].concat("600 dwell home"));
   });
 
@@ -124,7 +124,7 @@ describe("a device and the fences of its organization", () => {
     expect(world.at(1000, 0).lines).toEqual([]);
   });
 
-  it("keeps few fixes in mind, however inexact they become", () => {
+  it("keeps a bounded number of evaluated fixes, however inexact they become", () => {
     const world = new World().change({ radiusM: 30 }).at(0, 5000, 0);
     for (let n = 1; n < 50; n++) world.change({ id: `other ${n}`, lat: -80 }).at(n * 60, 5000, n * 10);
     expect(world.device.evaluatedFixes).toHaveLength(8);

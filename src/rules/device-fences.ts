@@ -126,7 +126,7 @@ function isAllSettled(
   return Object.keys(states).length === nearby.length;
 }
 
-/** Also those that are far away, where a state waits to be told so. */
+/** Also those that are far away, where a state waits for the news. */
 function* effective(device: DeviceFences, fences: FenceSource, nearby: readonly Fence[]): Generator<Fence> {
   yield* nearby;
   for (const id of Object.keys(device.states)) {

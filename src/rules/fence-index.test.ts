@@ -156,7 +156,7 @@ describe("fences that are not of the whole organization", () => {
     expect(index.find("watch", [], "linked")?.revision).toBe("1/now");
   });
 
-  it("go with their links, and are found again only when linked anew", () => {
+  it("disappear with their links, and are found again only when linked again", () => {
     const own = new FenceIndex();
     const linked = fence({ id: "linked", scope: "device" });
     own.link("linked", "watch", "1");

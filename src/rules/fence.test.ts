@@ -89,7 +89,7 @@ describe("a fence", () => {
     expect(new Walk().at(0, 500).state?.side).toBe("outside");
   });
 
-  it("tells an entry and an exit at once when a gps fix is clear of the boundary", () => {
+  it("reports an entry and an exit at once when a gps fix is clear of the boundary", () => {
     const walk = new Walk().at(0, 500).at(60, 99).at(120, 90).at(180, 201).at(240, 500);
     expect(walk.lines).toEqual(["enter 60", "exit 180"]);
     expect(walk.facts[0]).toMatchObject({ dwellSeconds: null, place: { accuracyM: 10, source: "gps" }, fence: home });
@@ -126,7 +126,7 @@ describe("a fence", () => {
     expect(new Walk().at(0, 500).at(60, 160).at(60.5, 85).lines).toEqual([]);
   });
 
-  it("wants two agreeing fixes from other sources, and tells the time and place of the first", () => {
+  it("wants two agreeing fixes from other sources, and reports the time and place of the first", () => {
     const walk = new Walk().at(0, 500).at(60, 0, { source: "wifi" });
     expect(walk.lines).toEqual([]);
     expect(walk.at(90, 40, { source: "lbs" }).lines).toEqual(["enter 60"]);
@@ -134,7 +134,7 @@ describe("a fence", () => {
     expect(walk.facts[0]?.distanceM).toBeCloseTo(0, 3);
   });
 
-  it("tells the first fix of a change also when the second would have been enough", () => {
+  it("reports the first fix of a change also when the second would have been enough", () => {
     expect(new Walk().at(0, 500).at(60, 120).at(70, 0).lines).toEqual(["enter 60"]);
   });
 
@@ -197,14 +197,14 @@ describe("a fence", () => {
     expect(new Walk().at(0, 0, { accuracyM: 150 }).state?.side).toBe("inside");
   });
 
-  it("begins anew with another revision", () => {
+  it("starts again with another revision", () => {
     const walk = new Walk().at(0, 500);
     walk.fence = { ...home, revision: "2" };
     expect(walk.at(60, 0).lines).toEqual([]);
     expect(walk.at(120, 500).lines).toEqual(["exit 120"]);
   });
 
-  it("tells only what it is asked for, and moves all the same", () => {
+  it("reports only the events it is asked for, and changes sides all the same", () => {
     const quiet = { ...home, triggerOnEnter: false };
     expect(new Walk(quiet).at(0, 500).at(60, 0).at(120, 500).lines).toEqual(["exit 120"]);
     expect(new Walk({ ...home, triggerOnExit: false }).at(0, 500).at(60, 0).at(120, 500).at(180, 0).lines).toEqual([
@@ -223,7 +223,7 @@ describe("a fence", () => {
 });
 
 describe("a stay", () => {
-  it("is told once, by the timer, counted from the fix that caused the entry", () => {
+  it("is reported once, by the timer, counted from the fix that caused the entry", () => {
     const walk = new Walk(lingering).at(0, 500).at(60, 120).at(90, 120);
     expect(walk.state && nextDueMs(walk.state, lingering)).toBe(noon + 660_000);
     expect(walk.timer(659).lines).toEqual(["enter 60"]);
@@ -232,7 +232,7 @@ describe("a stay", () => {
     expect(walk.state && nextDueMs(walk.state, lingering)).toBeNull();
   });
 
-  it("is told with the time at which it was due, however late the timer runs", () => {
+  it("is reported with the time at which it was due, however late the timer runs", () => {
     expect(new Walk(lingering).at(0, 500).at(60, 0).timer(4000).lines).toEqual(["enter 60", "dwell 660"]);
   });
 
@@ -240,16 +240,16 @@ describe("a stay", () => {
     expect(new Walk(lingering).at(0, 0).timer(600).lines).toEqual(["dwell 600"]);
   });
 
-  it("is told again for the next stay", () => {
+  it("is reported again for the next stay", () => {
     const walk = new Walk(lingering).at(0, 0).timer(600).at(700, 500).at(800, 0).timer(1400);
     expect(walk.lines).toEqual(["dwell 600", "exit 700", "enter 800", "dwell 1400"]);
   });
 
-  it("goes before the exit that is heard of after its time", () => {
+  it("is reported before an exit that arrives later", () => {
     expect(new Walk(lingering).at(0, 0).at(900, 500).lines).toEqual(["dwell 600", "exit 900"]);
   });
 
-  it("is not told when the device has left before, nor while its entry waits for confirmation", () => {
+  it("is not reported when the device has already left, nor while its entry waits for confirmation", () => {
     expect(new Walk(lingering).at(0, 0).at(599, 500).timer(2000).lines).toEqual(["exit 599"]);
     const brief = { ...lingering, dwellThresholdSeconds: 10 };
     const walk = new Walk(brief).at(0, 500).at(60, 120);
@@ -263,13 +263,13 @@ describe("a stay", () => {
     expect(new Walk(lingering).at(0, 0).at(530, 180).timer(600).lines).toEqual(["exit 530"]);
   });
 
-  it("is told of a stay that lasts when the fence begins to ask for it, but not for the time before", () => {
+  it("is reported for a stay in progress when the fence begins to ask for it, counted from then on", () => {
     const walk = new Walk().at(0, 0);
     walk.fence = { ...lingering, changedMs: noon + 5_000_000 };
     expect(walk.timer(6000).lines).toEqual(["dwell 5000"]);
   });
 
-  it("follows a threshold that is changed meanwhile", () => {
+  it("follows a threshold that changes during the stay", () => {
     const walk = new Walk(lingering).at(0, 0);
     walk.fence = { ...lingering, dwellThresholdSeconds: 30, changedMs: noon + 10_000 };
     expect(walk.timer(40).lines).toEqual(["dwell 30"]);

@@ -78,7 +78,7 @@ type Moved = FenceOutcome & { state: FenceState };
 const confirmMs = 60_000;
 const clearM = 50;
 const fastestKmh = 250;
-/** Metres of a degree of latitude, and a little less: far away is told without a sine. */
+/** Metres of a degree of latitude, and a little less: far away is decided without a sine. */
 const minMetresPerDegree = 111_000;
 
 export const bandM = (radiusM: number, accuracyM: number | null): number => Math.max(0.1 * radiusM, 20, accuracyM ?? 0);

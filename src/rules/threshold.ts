@@ -59,7 +59,7 @@ export interface ThresholdFact {
 }
 
 export interface ThresholdOutcome {
-  /** Undefined: there is nothing to remember. */
+  /** Undefined: there is nothing to keep. */
   state: ThresholdState | undefined;
   facts: ThresholdFact[];
 }

@@ -2,7 +2,7 @@ import type { EcgRecording } from "./ecg.ts";
 import type { Moment } from "./life.ts";
 import type { Sighting } from "./sighting.ts";
 
-/** The device's side of a protocol: what a watch writes, and how it understands what it is told. Pure; knows no socket. */
+/** The device's side of a protocol: what a watch writes, and how it understands what it receives. Pure; knows no socket. */
 export interface DeviceProtocol {
   /** The first packet of every connection. */
   login(self: Identity, now: Snapshot): Packet;
@@ -57,11 +57,11 @@ export interface Command {
   effect: Effect | undefined;
 }
 
-/** What a watch does when it is told something; `afterMs` obeys late. Tests of faults choose. */
+/** What a watch does when it receives something; `afterMs` obeys late. Tests of faults choose. */
 export type Reaction = "obey" | "ignore" | "refuse" | { afterMs: number };
 export type React = (command: Command, self: Identity) => Reaction;
 
-/** What being told changes in a device. */
+/** What a command changes in a device. */
 export type Effect =
   | { kind: "locate" }
   /** A fix every ten seconds for three minutes. */

@@ -3,7 +3,7 @@ import { makeEcg } from "./ecg.ts";
 
 const at = Date.parse("2026-03-02T11:00:00Z");
 
-it("beats as often as the pulse says, within what a watch can send", () => {
+it("a simulated heart beats as often as the pulse says, within what a watch can send", () => {
   for (const pulse of [55, 72, 110]) {
     const { samples, samplingRateHz } = makeEcg(7, pulse, at);
     expect(samples).toHaveLength(7500);
@@ -14,7 +14,7 @@ it("beats as often as the pulse says, within what a watch can send", () => {
   }
 });
 
-it("is the same for the same heart and time, and another for others", () => {
+it("a simulated heart is the same for the same heart and time, and another for others", () => {
   expect(makeEcg(7, 72, at, 2)).toEqual(makeEcg(7, 72, at, 2));
   expect(makeEcg(8, 72, at, 2)).not.toEqual(makeEcg(7, 72, at, 2));
   expect(makeEcg(7, 72, at + 1000, 2).samples).not.toEqual(makeEcg(7, 72, at, 2).samples);

@@ -3,11 +3,11 @@ import { checkDigit, makeFleet, rome } from "./fleet.ts";
 
 const city = { ...rome, utcOffsetMinutes: 60 };
 
-it("knows the check digit of an IMEI", () => {
+it("a simulated fleet knows the check digit of an IMEI", () => {
   expect(checkDigit("49015420323751")).toBe(8);
 });
 
-it("gives the same seed the same fleet, with IMEIs and short ids that are unique", () => {
+it("a simulated fleet gives the same seed the same fleet, with IMEIs and short ids that are unique", () => {
   const fleet = makeFleet(5, 3000, "mixed", city);
   expect(makeFleet(5, 3000, "mixed", city)).toEqual(fleet);
   for (const { imei } of fleet) {

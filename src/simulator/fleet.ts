@@ -22,7 +22,7 @@ export const fleetProtocolsOver = (transport: FleetTransport): readonly FleetPro
   return spoken.length === 0 ? [] : [...spoken, "mixed"];
 };
 
-/** A device and its wearer. The same seed and number always give the same, so that the truth can be told again later. */
+/** A device and its wearer. The same seed and number always give the same, so that the truth can be computed again later. */
 export interface FleetMember extends Identity {
   number: number;
   name: string;

@@ -16,7 +16,7 @@ export function makeH02Device(): DeviceProtocol {
     login: alive,
     heartbeat: alive,
     location: (self, now) => report(self, now, quiet),
-    // There is no bit for a fall, and the battery is told by its number.
+    // There is no bit for a fall, and the battery is reported by its number.
     alarm: (self, now, alarm) =>
       alarm === "low_battery" ? alive(self, now) : position(self, now, alarm === "sos" ? helpCall : quiet),
     readings: (self, now) => [state(self, now)],

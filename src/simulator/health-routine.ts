@@ -4,7 +4,7 @@ import { uniform } from "./random.ts";
 const never = Number.POSITIVE_INFINITY;
 const round: readonly Measurement[] = ["pulse", "pressure", "pulse", "all", "temperature"];
 
-/** When a watch measures what: by itself at its intervals, and when it is told to. */
+/** When a watch measures what: by itself at its intervals, and on command. */
 export class HealthRoutine {
   #everyMs: number;
   #dueMs = never;

@@ -10,7 +10,7 @@ const part = (sequence: number, transfer = "1", total = 3) => {
   return { kind: "voice_part", transfer, total, sequence, bytes } as const;
 };
 
-it("puts voice together, doubled parts once", () => {
+it("a simulated inbox puts voice together, doubled parts once", () => {
   const tally = new Tally();
   const inbox = new Inbox(tally);
   for (const sequence of [1, 2, 2, 3]) inbox.voicePart(part(sequence));
@@ -18,7 +18,7 @@ it("puts voice together, doubled parts once", () => {
   expect(tally).toMatchObject({ voicePartsReceived: 4, voiceReceived: 1, brokenVoices: 0 });
 });
 
-it("begins anew with the first part and with another transfer", () => {
+it("a simulated inbox starts again with the first part and with another transfer", () => {
   const tally = new Tally();
   const inbox = new Inbox(tally);
   for (const sequence of [1, 2, 1, 3]) inbox.voicePart(part(sequence));
@@ -30,7 +30,7 @@ it("begins anew with the first part and with another transfer", () => {
   expect(tally.voiceReceived).toBe(1);
 });
 
-it("counts what is no voice", () => {
+it("a simulated inbox counts what is no voice", () => {
   const tally = new Tally();
   new Inbox(tally).voicePart({ kind: "voice_part", transfer: "1", total: 1, sequence: 1, bytes: Buffer.from("noise") });
   expect(tally).toMatchObject({ voiceReceived: 0, brokenVoices: 1 });

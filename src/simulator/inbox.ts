@@ -20,7 +20,7 @@ export class Inbox {
     this.lastText = text;
   }
 
-  /** A part that comes again takes the place of the first; another transfer begins anew. */
+  /** A part that comes again takes the place of the first; another transfer starts again. */
   voicePart({ transfer, total, sequence, bytes }: VoicePart): void {
     this.#tally.voicePartsReceived++;
     const name = `${transfer}/${total}`;

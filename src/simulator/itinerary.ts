@@ -3,7 +3,7 @@ import { between, choose, uniform } from "./random.ts";
 
 /**
  * Where a person is, at any time: pure functions of the person's seed and the day. Every day begins and ends at home, so that
- * each day can be told without the one before.
+ * each day can be computed without the one before.
  */
 export interface City extends Point {
   /** Fixed for a run: summer time does not begin in the middle of it. */

@@ -151,7 +151,7 @@ function read(self: Identity, bytes: Buffer, dialect: IwDialect): { messages: Se
   }
 }
 
-/** One behind the closing `#`. Voice holds any byte, so its end follows from its length. */
+/** One past the closing `#`. Voice holds any byte, so its end follows from its length. */
 function endOfFrame(bytes: Buffer, start: number): number | "unreadable" | undefined {
   const isVoice = bytes.toString("latin1", start, start + 7) === "IWBP28,";
   let headEnd = start;
@@ -215,7 +215,7 @@ function command(code: string, serial: string, values: readonly string[], dialec
     word: code,
     values,
     acks: [answer(isEchoed ? `,${values[0]}` : "")],
-    // Another value than the one it was told is the only "no" that these watches know.
+    // Another value than the one it received is the only "no" that these watches know.
     refusals: isEchoed ? [answer(`,${values[0] === "1" ? "2" : "1"}`)] : [],
     effect: code === "40" ? { kind: "text", text: textOf(values[0] ?? "", dialect) } : effectOf(code, values),
   };

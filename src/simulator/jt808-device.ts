@@ -17,7 +17,7 @@ const clockOffsetMs = 8 * 3_600_000;
 const maxPartBytes = 900;
 const [noFlags, isBuffered] = [0, 1];
 
-/** A terminal of the 2013 form. It registers once, and afterwards shows the code that it was told. */
+/** A terminal of the 2013 form. It registers once, and afterwards shows the code that it got. */
 export function makeJt808Device(): DeviceProtocol {
   /** What the terminals have in their memory; a restart does not cost it. */
   const codes = new Map<string, string>();

@@ -47,7 +47,7 @@ function bellFrom(base: number): number {
   return (sum - 2) * Math.sqrt(3);
 }
 
-/** A bell-shaped value that wanders: drawn anew every `everyMs`, and straight lines in between. */
+/** A bell-shaped value that wanders: drawn again every `everyMs`, and straight lines in between. */
 export function wandering(timeMs: number, everyMs: number, ...parts: Part[]): number {
   const step = Math.floor(timeMs / everyMs);
   const passed = timeMs / everyMs - step;

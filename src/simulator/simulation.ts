@@ -17,7 +17,7 @@ export interface SimulationOptions {
   transport?: FleetTransport;
   clock: Clock;
   intervalMs: number;
-  /** Life passes so many times as fast as the clock; reports keep their interval and carry the time of the clock. */
+  /** Life passes this many times as fast as the clock; reports keep their interval and carry the time of the clock. */
   speed?: number;
   /** The time in the lives of people at the start; the default is that of the clock. */
   lifeStartMs?: number;

@@ -65,7 +65,7 @@ function makeStreamDevice(): DeviceProtocol {
   };
 }
 
-/** A low battery is told by its level alone. */
+/** A low battery is reported by its level alone. */
 const alarmIds: Record<AlarmKind, number | undefined> = { sos: 236, fall: 242, low_battery: undefined };
 const [lowPriority, panicPriority] = [0, 2];
 
@@ -180,7 +180,7 @@ function command(text: string): Command {
   };
 }
 
-/** What a tracker does, and what it says to it; it restarts without a word. */
+/** What a tracker does, and what it says to it; it restarts without an answer. */
 const commands: Readonly<Record<string, readonly [Effect, string | undefined]>> = {
   getrecord: [{ kind: "locate" }, "New data record triggered!"],
   cpureset: [{ kind: "restart" }, undefined],

@@ -47,7 +47,7 @@ export class VirtualDevice implements Sleeper {
   #attempts = 0;
   #sentAtMs = 0;
   #failedConnects = 0;
-  /** Reconnecting, or giving up what is under way; what it means depends on the state. */
+  /** Reconnecting, or giving up what is in progress; what it means depends on the state. */
   #linkDueMs = never;
   #reportDueMs = never;
   #heartbeatDueMs = never;

@@ -17,6 +17,6 @@ export interface World {
   intervalMs: number;
   hasNoise: boolean;
   openLink: OpenLink;
-  /** What devices make of what they are told. */
+  /** What devices do with what they receive. */
   react: React;
 }

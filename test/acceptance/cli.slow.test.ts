@@ -47,7 +47,7 @@ test("the program ends with code 2 after wrong usage and with code 1 after a fai
 });
 
 test.each(["SIGTERM", "SIGINT"] as const)(
-  "prints the ready line when the service runs, and stops at %s",
+  "vigil start prints the ready line when the service runs, and stops at %s",
   async (signal) => {
     const ports = ["--port", "0", "--gateway-port", "0", "--ops-port", "0"];
     const child = spawn(process.execPath, [binary, "start", ...ports, "--json"], {

@@ -124,7 +124,7 @@ describe("the configuration of the device", () => {
   const config = async (uid: string) =>
     (await api.call("GET", `/api/v1/devices/${uid}/config/`, { token })).body.settings;
 
-  it("shows what was asked for, and the command that is under way", async () => {
+  it("shows what was requested, and the command in progress", async () => {
     const uid = await commands.device();
     const ask = async (command_type: string, params: object): Promise<string> =>
       (await commands.post(uid, { command_type, params })).body.command_uuid;

@@ -190,7 +190,7 @@ describe("GET", () => {
 });
 
 describe("DELETE", () => {
-  it("forgets what waits, hides what is final, and leaves alone what is under way", async () => {
+  it("cancels what waits, hides what is final, and refuses what is being sent", async () => {
     const uid = await commands.device();
     const made = async (): Promise<string> => (await commands.post(uid, { command_type: "restart" })).body.command_uuid;
     const remove = (id: string) => api.call("DELETE", commandPath(uid, id), { token });

@@ -66,7 +66,7 @@ describe("mails about alarms", () => {
     expect(await queue()).toBe(0);
   });
 
-  it("are few: above the limit of an hour the console alone tells, and the last mail says so", async () => {
+  it("are few: above the limit of an hour only the console reports them, and the last mail says so", async () => {
     const { email } = await holder("critical", 30);
     for (let count = 0; count < maxMailsPerHour + 5; count++) await makeEvent(api, device);
     expect(await queue()).toBe(maxMailsPerHour);
@@ -78,7 +78,7 @@ describe("mails about alarms", () => {
     expect(await queue()).toBe(1);
   });
 
-  it("are told once by workers that run at the same time", async () => {
+  it("are sent once by workers that run at the same time", async () => {
     const { email } = await holder("critical");
     await makeEvent(api, device);
     await Promise.all([queue(), queue(), queue()]);

@@ -48,7 +48,7 @@ describe("the live stream", () => {
     expect((await api.call("GET", "/console/api/stream/")).status).toBe(401);
   });
 
-  it("tells an event and its acknowledgement as the API shows them", async () => {
+  it("sends an event and its acknowledgement as the API shows them", async () => {
     const stream = await connect(admin.token);
     const id = await makeEvent(api, device);
     const told = await stream.next("event", ({ data }) => data.id === id);
@@ -61,7 +61,7 @@ describe("the live stream", () => {
     expect(Number(acknowledged.id)).toBeGreaterThan(Number(told.id));
   });
 
-  it("tells messages and commands, and what becomes of them", async () => {
+  it("sends messages and commands, and what becomes of them", async () => {
     const stream = await connect(admin.token);
     const path = `/api/v1/devices/${device.uid}`;
     const { body: text } = await api.call("POST", `${path}/messages/send-text/`, { ...admin, body: { text: "Hello" } });
@@ -91,7 +91,7 @@ describe("the live stream", () => {
     expect(await Promise.all(params)).toEqual([sent.body.params, { redacted: true }]);
   });
 
-  it("tells what a device is doing, at most once a second", async () => {
+  it("sends what a device is doing, at most once a second", async () => {
     const stream = await connect(admin.token);
     await stream.next("hello");
     const startMs = Date.now();
@@ -116,7 +116,7 @@ describe("the live stream", () => {
     });
   });
 
-  it("tells people below ADMIN of the devices assigned to them alone, and nobody of another organization", async () => {
+  it("sends people below ADMIN only the devices assigned to them, and nobody of another organization", async () => {
     const foreign = await makeOrganization(api);
     const stranger = await connect((await makePerson(api, foreign, "OWNER")).token);
     const user = await makePerson(api, organization, "USER");

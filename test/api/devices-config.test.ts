@@ -74,7 +74,7 @@ describe("configuration and capabilities of a device", () => {
       expect((await config(uid)).settings).toEqual({ report_interval_seconds: unset });
     });
 
-    it("shows what is wanted and what is acknowledged", async () => {
+    it("shows what is requested and what is acknowledged", async () => {
       const uid = await make("iw-generic");
       await setSetting(uid, "fall_detection", {
         desired: { enabled: true, sensitivity: 2 },

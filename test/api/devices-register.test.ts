@@ -187,7 +187,7 @@ describe("registering devices", () => {
       expect(answer.body.code).toBe("terminal_id_conflict");
     });
 
-    it("is made anew when the protocol changes", async () => {
+    it("is generated again when the protocol changes", async () => {
       await register(api, token, uid);
       const patch = (body: object) => api.call("PATCH", `/api/v1/devices/${uid}/`, { token, body });
       expect((await patch({ device_model_slug: "jt808-generic" })).body.terminal_id).toBe(uid.slice(3));

@@ -93,7 +93,7 @@ describe("devices", () => {
       expect(await make(full)).toMatchObject(full);
     });
 
-    it("takes tags as a comma separated string, without blanks and doubles", async () => {
+    it("accepts tags as a comma-separated string, without spaces and duplicates", async () => {
       const { uid, tags } = await make({ tags: " a, b ,,a,c d" });
       expect(tags).toEqual(["a", "b", "c d"]);
       expect((await patch(uid, { tags: "" })).body.tags).toEqual([]);
@@ -195,7 +195,7 @@ describe("devices", () => {
   });
 
   describe("PUT", () => {
-    it("returns what is left out to its default", async () => {
+    it("resets omitted fields to their defaults", async () => {
       const { uid, id, created_at } = await make({
         name: "A",
         phone_number: "1",

@@ -28,7 +28,7 @@ afterAll(() => api.close());
 const waveform = (query = "", headers: Record<string, string> = {}, recording = id) =>
   api.call("GET", `/api/v1/devices/${device.uid}/ecg/${recording}/waveform/${query}`, { token, headers });
 
-it("is JSON by default, with null samples in its gaps", async () => {
+it("the waveform is JSON by default, with null samples in its gaps", async () => {
   const answer = await waveform();
   expect(answer.headers["content-type"]).toBe("application/json; charset=utf-8");
   expect(answer.body).toEqual({
@@ -45,13 +45,13 @@ it("is JSON by default, with null samples in its gaps", async () => {
   });
 });
 
-it("is CSV in microvolts, a row per sample, empty in its gaps", async () => {
+it("the waveform is CSV in microvolts, a row per sample, empty in its gaps", async () => {
   const answer = await waveform("?format=csv");
   expect(answer.headers["content-type"]).toBe("text/csv; charset=utf-8");
   expect(answer.text).toBe("t_ms,I\n0,30\n4,35\n8,\n12,\n16,-7.5\n20,81917.5\n");
 });
 
-it("is a FHIR R4 Observation with a SampledData component per lead", async () => {
+it("the waveform is a FHIR R4 Observation with a SampledData component per lead", async () => {
   const answer = await waveform("?format=fhir");
   expect(answer.headers["content-type"]).toBe("application/fhir+json; charset=utf-8");
   const uid = device.uid;
@@ -101,7 +101,7 @@ it("is a FHIR R4 Observation with a SampledData component per lead", async () =>
   });
 });
 
-it("has all leads in every form, and decimals where the rate is no divisor of 1000", async () => {
+it("the waveform has all leads in every form, and decimals where the rate is no divisor of 1000", async () => {
   const both = await makeEcg(api, device, { rate: 300, leads: { 1: [[1, 2]], 12: [[3, 4]] } });
   expect((await waveform("", {}, both)).body.leads).toEqual([
     { name: "I", samples: [1, 2] },
@@ -145,7 +145,7 @@ describe("the form of the answer", () => {
   });
 });
 
-it("answers 304 to a caller that has it, form by form", async () => {
+it("the waveform answers 304 to a caller that has it, form by form", async () => {
   const first = await waveform();
   const tag = first.headers.etag as string;
   expect(tag).toMatch(/^W\/"[^"]+"$/);
@@ -158,7 +158,7 @@ it("answers 304 to a caller that has it, form by form", async () => {
   expect((await waveform("", { "if-none-match": tag })).status).toBe(200);
 });
 
-it("is compressed on request, and whole however long", async () => {
+it("the waveform is compressed on request, and whole however long", async () => {
   const samples = Array.from({ length: 5000 }, (_, index) => (index % 200) - 100);
   const long = await makeEcg(api, device, { leads: { 1: [samples, samples] } });
   const plain = await waveform("", {}, long);

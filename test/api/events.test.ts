@@ -253,7 +253,7 @@ describe("one event", () => {
   });
 
   describe("delete", () => {
-    it("answers 204, then the event is gone for every call", async () => {
+    it("answers 204, and no call finds the event afterwards", async () => {
       const [id, other] = [await makeEvent(api, device), await makeEvent(api, device)];
       expect((await remove(id)).status).toBe(204);
       for (const answer of [await get(id), await remove(id), await acknowledge(id)]) expect(answer.status).toBe(404);

@@ -55,7 +55,7 @@ describe("a geofence that is there", () => {
       expect(await auditOf(api, id)).toHaveLength(entries);
     });
 
-    it("returns by PUT to the defaults of what is left out, but keeps scope, user and devices", async () => {
+    it("resets by PUT what is omitted, but keeps scope, user and devices", async () => {
       const fields = {
         description: "x",
         trigger_on_enter: false,
@@ -157,7 +157,7 @@ describe("a geofence that is there", () => {
     });
   });
 
-  it("deletes softly: the fence is gone for every call", async () => {
+  it("deletes softly: no call finds the fence afterwards", async () => {
     const id = await makeFence(api, token);
     expect((await api.call("DELETE", `/api/v1/geofences/${id}/`, { token })).status).toBe(204);
     const calls = [

@@ -141,7 +141,7 @@ describe("devices of a geofence", () => {
     expect(updated_at.getTime()).toBeGreaterThanOrEqual(Date.parse(before));
   });
 
-  it("are linked once by parallel calls, of which each is told what it did", async () => {
+  it("are linked once by parallel calls, each of which learns what it did", async () => {
     const fence = await makeFence(api, token);
     const uids = await newUids(5);
     const answers = await Promise.all(Array.from({ length: 8 }, () => link(api, token, fence, uids)));

@@ -37,7 +37,7 @@ describe("what answers keep to themselves", () => {
     expect((await api.call("GET", single, { token: admin.token })).body.params).toEqual({ numbers: ["+391234"] });
   });
 
-  it("who may only write devices does not learn what they are doing", async () => {
+  it("a caller who may only write devices does not learn what they are doing", async () => {
     const { uid } = await makeDevice(api, organization);
     await api.db.run`
       insert into device_state (device_id, organization_id, is_online, last_seen_at, last_status)

@@ -208,7 +208,7 @@ describe("device messages", () => {
     expect((await api.call("DELETE", path, { token: holder.token })).status).toBe(204);
   });
 
-  it("has no object behind the names of its actions", async () => {
+  it("has no object under the names of its actions", async () => {
     for (const name of ["send-text", "send-tts", "upload-voice", "bulk-delete"]) {
       expect((await api.call("GET", `${base()}${name}/`, { token })).body.code).toBe("scope_not_available");
     }

@@ -34,7 +34,7 @@ describe("rate limits", () => {
     expect(second.headers.ratelimit).toBe('"per_minute";r=598;t=40, "per_hour";r=19998;t=3580');
   });
 
-  it("refuses past the quota with the wait, counts refusals in nothing, and begins a new window after it", async () => {
+  it("refuses past the quota with the wait, counts refusals in nothing, and starts a new window after it", async () => {
     const call = await caller(3, 5);
     expect([(await call()).status, (await call()).status, (await call()).status]).toEqual([200, 200, 200]);
     const refused = await call();

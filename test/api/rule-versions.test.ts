@@ -28,7 +28,7 @@ async function all<T>(chunks: AsyncGenerator<T[]>): Promise<T[]> {
   return rows;
 }
 
-describe("what the rules of an organization are", () => {
+describe("the rule version of an organization", () => {
   const clock = makeManualClock(new Date("2026-03-01T08:00:00.000Z"));
   let api: TestApi;
   let organization: TestOrganization;
@@ -50,7 +50,7 @@ describe("what the rules of an organization are", () => {
   }
   const call = (method: string, path: string, body?: unknown) => api.call(method, `/api/v1/${path}`, { token, body });
 
-  it("is told by every write to a fence that changes something", async () => {
+  it("changes with every write that changes a fence", async () => {
     const { uid } = await makeDevice(api, organization);
     let id = "";
     const made = await changesBy(async () => {
@@ -69,7 +69,7 @@ describe("what the rules of an organization are", () => {
     expect(await changesBy(() => postFence(api, token, { radius: 0 }))).toEqual([]);
   });
 
-  it("is told by every write to a threshold that changes something", async () => {
+  it("changes with every write that changes a threshold", async () => {
     const { uid } = await makeDevice(api, organization);
     let id = "";
     const made = await changesBy(async () => {
@@ -82,7 +82,7 @@ describe("what the rules of an organization are", () => {
     expect(await changesBy(() => call("DELETE", `alert-thresholds/${id}/`))).toEqual(threshold);
   });
 
-  it("is told when other people hold a device, and when a device comes or goes", async () => {
+  it("changes when other people hold a device, and when a device is created or deleted", async () => {
     const uid = nextImei();
     const registration = await changesBy(() => register(api, token, uid));
     const { id } = (await call("GET", `devices/${uid}/`)).body;
@@ -132,7 +132,7 @@ describe("what the rules of an organization are", () => {
     ]);
   });
 
-  it("is told when the organization changes", async () => {
+  it("changes with the settings of the organization", async () => {
     const rename = () =>
       api.db.transaction((tx) =>
         updateOrganization(tx, organization.id, { name: "Renamed" }, cliActor(organization.id), clock.now()),

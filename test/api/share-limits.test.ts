@@ -22,7 +22,7 @@ const setDomains = (shareDomains: readonly string[]) => {
   return api.db.transaction((tx) => updateOrganization(tx, organization.id, { shareDomains }, actor, clock.now()));
 };
 
-it("shares only with the mail domains that the organization allows", async () => {
+it("a partner shares only with the mail domains that the organization allows", async () => {
   const { api, organization } = partner;
   const { uid } = await makeDevice(api, organization);
   await setDomains(["care.example", "home.example"]);
@@ -41,7 +41,7 @@ it("shares only with the mail domains that the organization allows", async () =>
   expect((await share(uid, "ada@evil.example")).status).toBe(202);
 });
 
-it("mails one person on behalf of one integration so many times a day", async () => {
+it("a partner mails one person on behalf of one integration so many times a day", async () => {
   const { api, organization } = partner;
   const email = "bob@example.org";
   for (let sent = 0; sent < maxMailsPerRecipient; sent++) {

@@ -156,7 +156,7 @@ describe("sharing", () => {
     expect(await countMails(api, email)).toBe(2);
   });
 
-  it("invites anew after the first invitation has expired or was revoked", async () => {
+  it("invites again after the first invitation has expired or was revoked", async () => {
     const device = await makeDevice(api, organization);
     const email = newEmail();
     const first = (await share(device.uid, { email })).body.invitation.id;

@@ -164,7 +164,7 @@ describe("alert thresholds", () => {
       expect([status, body.code, body.errors]).toEqual([400, "validation_error", errors]);
     });
 
-    it("refuses devices and users that are gone", async () => {
+    it("refuses deleted devices and users", async () => {
       const deleted = await makeDevice(api, organization);
       await deleteDevice(api, deleted);
       for (const named of [deleted.uid, deleted.id]) {

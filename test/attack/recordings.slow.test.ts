@@ -87,7 +87,7 @@ test("recordings that are too large do not delay another device, and set nothing
   watch.close();
 });
 
-test("takes only alarms while the disk is nearly full, and leaves the rest to the devices", async () => {
+test("the ingest takes only alarms while the disk is nearly full, and leaves the rest to the devices", async () => {
   const full = await world.open({ protocols: [iw], ingest: { takesOnlyAlarms: () => true } });
   const uid = nextImei();
   const id = await world.addDevice(uid);

@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 import { type LoadFrames, type LoadProtocol, loadFrames } from "./load-frames.ts";
 
 /**
- * Devices in a process of their own. Arguments: port connections milliseconds rate. Rate 0 is a closed loop, one packet under way
+ * Devices in a process of their own. Arguments: port connections milliseconds rate. Rate 0 is a closed loop, one packet in progress
  * per connection; otherwise so many packets a second over all connections. First all log in; a line "connected" says so, and a
  * line on stdin starts the load. Prints packets acknowledged per second and the times of their answers. Two more arguments: the
  * first IMEI, and the time of the first packet, for devices whose packets must not be late. `--protocol` names what they speak.
@@ -24,7 +24,7 @@ const { login, isLoginAnswer, report, answerBytes }: LoadFrames = loadFrames[opt
 
 interface Device {
   socket: Socket;
-  /** Send times of packets under way, oldest first. */
+  /** Send times of packets in progress, oldest first. */
   sent: number[];
   n: number;
 }

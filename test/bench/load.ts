@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 
 /**
- * A load generator in a process of its own: a number of kept connections, each with one request under way.
+ * A load generator in a process of its own: a number of kept connections, each with one request in progress.
  * Arguments: host port path authorization connections milliseconds. Prints the requests answered per second.
  */
 const [host, port, path, authorization, connections, durationMs] = process.argv.slice(2) as [

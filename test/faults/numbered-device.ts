@@ -53,7 +53,7 @@ export class NumberedDevice {
   #link: Link | undefined;
   #rest: Buffer = Buffer.alloc(0);
   #next = 1;
-  /** The packets of the number that is under way; the last one is answered. */
+  /** The packets of the number that is in progress; the last one is answered. */
   #head: { n: number; packets: Packet[] } | undefined;
   #awaited: string | null = null;
   #timer: NodeJS.Timeout | undefined;

@@ -10,7 +10,7 @@ beforeAll(async () => {
 
 afterAll(() => cli?.close());
 
-test("creates an integration whose client secret is stored only as a hash", async () => {
+test("the command line creates an integration whose client secret is stored only as a hash", async () => {
   const org = await cli.makeOrganization();
   const created = await cli.makeIntegration(org, "--scopes", "locations:read,devices:read", "--no-messaging");
   expect(created).toMatchObject({
@@ -37,13 +37,13 @@ test("creates an integration whose client secret is stored only as a hash", asyn
   expect(await cli.vigilJson(["integration", "list", "--org", org])).toEqual([listed]);
 });
 
-test("grants all scopes and messaging by default", async () => {
+test("the command line grants all scopes and messaging by default", async () => {
   const created = await cli.makeIntegration(await cli.makeOrganization());
   expect(created.scopes).toHaveLength(26);
   expect(created.messaging_enabled).toBe(true);
 });
 
-test("refuses unknown scopes, event types and uids as wrong usage", async () => {
+test("the command line refuses unknown scopes, event types and uids as wrong usage", async () => {
   const org = await cli.makeOrganization();
   const create = ["integration", "create", "--org", org, "--name", "x"];
   await cli.expectFailure([...create, "--scopes", "device:read"], 2, /did you mean devices:read\?/);
@@ -55,7 +55,7 @@ test("refuses unknown scopes, event types and uids as wrong usage", async () => 
   expect(rows).toEqual([]);
 });
 
-test("makes the webhook secret with the first URL and shows it once", async () => {
+test("the command line makes the webhook secret with the first URL and shows it once", async () => {
   const created = await cli.makeIntegration(await cli.makeOrganization());
   const set = (...options: string[]) => cli.vigilJson(["integration", "set", created.id, ...options]);
   const allow = { VIGIL_WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8" };
@@ -89,7 +89,7 @@ test("makes the webhook secret with the first URL and shows it once", async () =
   });
 });
 
-test("refuses webhook URLs that are not https to a public address", async () => {
+test("the command line refuses webhook URLs that are not https to a public address", async () => {
   const org = await cli.makeOrganization();
   const refused: [string, RegExp][] = [
     ["http://hooks.example/", /https/],
@@ -105,7 +105,7 @@ test("refuses webhook URLs that are not https to a public address", async () => 
   expect(await cli.vigilJson(["integration", "list", "--org", org])).toEqual([]);
 });
 
-test("rotates the client secret and keeps the old one for 24 hours by the clock", async () => {
+test("the command line rotates the client secret and keeps the old one for 24 hours by the clock", async () => {
   const created = await cli.makeIntegration(await cli.makeOrganization());
   const offset = 86_400 * 30;
   const rotated = await cli.vigilJson<Credentials & { previous_valid_until: string }>(
@@ -124,7 +124,7 @@ test("rotates the client secret and keeps the old one for 24 hours by the clock"
   expect((await cli.auditOf(created.id)).at(-1)?.changes).toEqual({ client_secret: ["***", "***"] });
 });
 
-test("rotates the webhook secret", async () => {
+test("the command line rotates the webhook secret", async () => {
   const created = await cli.makeIntegration(await cli.makeOrganization());
   const rotate = ["integration", "rotate-webhook-secret", created.id];
   const first = await cli.vigilJson<Record<string, string | null>>(rotate);
@@ -146,7 +146,7 @@ test("rotates the webhook secret", async () => {
   expect(second.webhook_secret).not.toBe(first.webhook_secret);
 });
 
-test("ends the tokens of a disabled integration and forgets a deleted one", async () => {
+test("the command line ends the tokens of a disabled integration and forgets a deleted one", async () => {
   const org = await cli.makeOrganization();
   const { id } = await cli.makeIntegration(org);
   const addToken = () =>
@@ -159,17 +159,19 @@ test("ends the tokens of a disabled integration and forgets a deleted one", asyn
     (await cli.sql.query("select count(*)::int as count from access_tokens where integration_id = $1", [id])).rows[0]
       .count;
   await addToken();
+  expect(await cli.vigilJson(["integration", "pause", id])).toMatchObject({ id, webhook_paused: true });
+  expect(await cli.vigilJson(["integration", "resume", id])).toMatchObject({ id, webhook_paused: false });
   expect(await cli.vigilJson(["integration", "disable", id])).toMatchObject({ id, org, status: "disabled" });
   expect(await tokens()).toBe(0);
   expect(await cli.vigilJson(["integration", "enable", id.toUpperCase()])).toMatchObject({ id, status: "active" });
   await addToken();
   expect(await cli.vigilJson(["integration", "delete", id])).toMatchObject({ id, status: "deleted" });
   expect(await tokens()).toBe(0);
-  for (const word of ["delete", "disable", "enable", "rotate-secret", "rotate-webhook-secret"]) {
+  for (const word of ["delete", "disable", "enable", "pause", "resume", "rotate-secret", "rotate-webhook-secret"]) {
     await cli.expectFailure(["integration", word, id], 1, /there is no integration/);
   }
   await cli.expectFailure(["integration", "set", id, "--name", "x"], 1, /there is no integration/);
   expect(await cli.vigilJson(["integration", "list", "--org", org])).toEqual([]);
-  expect((await cli.auditOf(id)).map(({ action }) => action)).toEqual([0, 1, 1, 2]);
+  expect((await cli.auditOf(id)).map(({ action }) => action)).toEqual([0, 1, 1, 1, 1, 2]);
   expect((await cli.auditOf(id)).at(-1)?.changes).toMatchObject({ name: ["App", null], status: ["active", null] });
 });

@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-test("stores packets that were set aside once the program can, and leaves the connection of the device alone", async () => {
+test("the command line stores packets that were set aside once the program can, and leaves the connection of the device alone", async () => {
   const [uid, other] = [nextImei(), nextImei()];
   const id = await world.addDevice(uid);
   await world.addDevice(other);

@@ -31,7 +31,7 @@ const guardOf = (own: Clock, metrics = new Metrics()): RetentionGuard => new Ret
 const partitions = async (): Promise<number> =>
   (await db.many`select 1 from pg_inherits where inhparent = 'outbound_events'::regclass`).length;
 
-test("shows what each organization keeps, and deletes the rest of that organization alone", async () => {
+test("the command line shows what each organization keeps, and deletes the rest of that organization alone", async () => {
   const care = await cli.vigilJson<{ id: string; slug: string }>(["org", "create", "--name", "Care"]);
   const other = await cli.vigilJson<{ id: string; slug: string }>(["org", "create", "--name", "Other"]);
   const set = ["org", "set", care.slug, "--retain", "telemetry=10d,events=20d,messages=5d"];
@@ -77,7 +77,7 @@ test("shows what each organization keeps, and deletes the rest of that organizat
   expect(await left(other.id)).toEqual({ telemetry: 2, events: 2 });
 });
 
-test("drops nothing with a wrong clock, and says so", async () => {
+test("the command line drops nothing with a wrong clock, and says so", async () => {
   const wrong = makeManualClock(new Date(clock.nowMs() + 31 * dayMs));
   const metrics = new Metrics();
   const before = await partitions();
@@ -86,7 +86,7 @@ test("drops nothing with a wrong clock, and says so", async () => {
   expect(metricOf(metrics, 'vigil_retention_stopped{reason="clock"}')).toBe(1);
 });
 
-test("drops no more than two partitions at once until the operator says so", async () => {
+test("the command line drops no more than two partitions at once until the operator says so", async () => {
   await db.run`delete from outbound_events`;
   for (const days of [40, 41, 42])
     await maintainPartitions(db, outbound, clock.nowMs() - days * dayMs, { isClockRight: false, maxPerTable: 0 });

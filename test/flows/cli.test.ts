@@ -11,7 +11,7 @@ beforeAll(async () => {
 
 afterAll(() => cli?.close());
 
-test("explains itself", async () => {
+test("the command line explains itself", async () => {
   expect(await cli.vigil(["--version"])).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(/^vigil \d+\.\d+\.\d+\n$/),
@@ -24,7 +24,7 @@ test("explains itself", async () => {
   expect(await cli.vigil([])).toMatchObject({ code: 2, stdout: "" });
 });
 
-test("answers wrong usage with code 2, the usage line and a suggestion", async () => {
+test("the command line answers wrong usage with code 2, the usage line and a suggestion", async () => {
   await Promise.all([
     cli.expectFailure(["orgg", "list"], 2, /did you mean org\?/),
     cli.expectFailure(["org", "lst"], 2, /did you mean list\?/),
@@ -85,7 +85,7 @@ test("creates, changes and lists organizations", async () => {
   });
 });
 
-test("refuses a taken slug and an unknown organization with code 1", async () => {
+test("the command line refuses a taken slug and an unknown organization with code 1", async () => {
   const slug = await cli.makeOrganization();
   const other = await cli.makeOrganization();
   await cli.expectFailure(["org", "create", "--name", "Other", "--slug", slug], 1, /taken.*--slug/);
@@ -95,13 +95,13 @@ test("refuses a taken slug and an unknown organization with code 1", async () =>
   await cli.expectFailure(["integration", "list", "--org", "nobody"], 1, /vigil org list/);
 });
 
-test("makes no audit entry for a change that changes nothing", async () => {
+test("the command line makes no audit entry for a change that changes nothing", async () => {
   const slug = await cli.makeOrganization();
   const { id } = await cli.vigilJson(["org", "set", slug, "--timezone", "UTC"]);
   expect(await cli.auditOf(id)).toHaveLength(1);
 });
 
-test("creates users with and without a password", async () => {
+test("the command line creates users with and without a password", async () => {
   const org = await cli.makeOrganization();
   const create = ["user", "create", "--org", org];
   const owner = await cli.vigilJson(
@@ -126,7 +126,7 @@ test("creates users with and without a password", async () => {
   expect(entry?.changes).toMatchObject({ role: [null, "OWNER"], password: [null, "***"] });
 });
 
-test("adds a known person, keeps the password they have, and reopens a closed membership", async () => {
+test("the command line adds a known person, keeps the password they have, and reopens a closed membership", async () => {
   const [first, second] = [await cli.makeOrganization(), await cli.makeOrganization()];
   const create = (org: string, role: string, ...rest: string[]) => [
     ...["user", "create", "--org", org, "--email", "eve@example.org", "--role", role],
@@ -149,7 +149,7 @@ test("adds a known person, keeps the password they have, and reopens a closed me
   });
 });
 
-test("takes any password from an operator, refuses none at all, a bad address and an unknown role", async () => {
+test("the command line takes any password from an operator, refuses none at all, a bad address and an unknown role", async () => {
   const org = await cli.makeOrganization();
   const create = (email: string, role: string, ...rest: string[]) => [
     ...["user", "create", "--org", org, "--email", email, "--role", role],
@@ -170,7 +170,7 @@ test("takes any password from an operator, refuses none at all, a bad address an
   await cli.expectFailure(create("a@example.org", "CHIEF"), 2, /CHIEF/);
 });
 
-test("shows the state of the database", async () => {
+test("the command line shows the state of the database", async () => {
   const status = await cli.vigilJson<{ migrations: unknown[]; current: boolean; schema_version: number }>([
     "db",
     "status",
@@ -179,7 +179,7 @@ test("shows the state of the database", async () => {
   expect(await cli.vigilJson(["db", "migrate"])).toEqual({ applied: 0, schema_version: status.schema_version });
 });
 
-test("says in one line that the database cannot be used, without its password", async () => {
+test("the command line says in one line that the database cannot be used, without its password", async () => {
   const url = new URL(cli.database.url);
   url.password = "hunter2";
   url.port = "1";
@@ -190,7 +190,7 @@ test("says in one line that the database cannot be used, without its password", 
   await cli.expectFailure(["org", "list"], 1, /DATABASE_URL/, { DATABASE_URL: "mysql://x:hunter2@db/x" });
 });
 
-test("tells running processes that identities have changed", async () => {
+test("the command line notifies running processes that identities have changed", async () => {
   const listener = new Client({ connectionString: cli.database.url });
   await listener.connect();
   try {
@@ -203,7 +203,7 @@ test("tells running processes that identities have changed", async () => {
   }
 });
 
-test("examines the machine and the settings", async () => {
+test("the command line examines the machine and the settings", async () => {
   const free = { VIGIL_PORT: "0", VIGIL_GATEWAY_PORT: "0", VIGIL_OPS_PORT: "0" };
   const good = await cli.vigilJson<{ ok: boolean; checks: { name: string; ok: boolean; detail: string }[] }>(
     ["doctor"],

@@ -156,7 +156,7 @@ test("a watch that answers with the reading itself", async () => {
   await device.close();
 });
 
-test("a word that is not that of the command under way changes nothing", async () => {
+test("an answer to another command changes nothing", async () => {
   const uid = await world.device("watch-generic");
   const device = await setrackerDevice(gateway, uid);
   const id = await world.command(uid, "locate_now");

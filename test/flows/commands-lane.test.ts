@@ -102,7 +102,7 @@ test("a second write that goes through makes it an ordinary time-out", async () 
   expect([over.error.code, over.attempts, link.writes]).toEqual(["ack_timeout", 2, 2]);
 });
 
-test("a process that has lost the device takes nothing, and does not insist", async () => {
+test("a process that has lost the device claims nothing, and does not retry", async () => {
   const [uid, link] = await connected([], 2);
   const id = await world.command(uid, "locate_now");
   lane.onWake(link);

@@ -49,7 +49,7 @@ test("two gateways and one API: commands follow the device", async () => {
   await two.close();
 });
 
-test("gives a command that was sent before a restart a full new wait, however long the restart took", async () => {
+test("the service gives a command that was sent before a restart a full new wait, however long the restart took", async () => {
   const gateway = await world.openGateway();
   const uid = await world.device();
   const device = await iwDevice(gateway, uid);
@@ -71,7 +71,7 @@ test("gives a command that was sent before a restart a full new wait, however lo
   await next.close();
 });
 
-test("counts a command found in sending as sent, with an outcome nobody knows", async () => {
+test("the service counts a command found in sending as sent, with an unknown outcome", async () => {
   const [known, uid] = [await world.device(), await world.device()];
   const [answered, silent] = [await world.command(known, "restart"), await world.command(uid, "restart")];
   await world.api.db.run`
@@ -95,7 +95,7 @@ test("counts a command found in sending as sent, with an outcome nobody knows", 
   await gateway.close();
 });
 
-test("a wake-up that is lost is made up for", async () => {
+test("a lost wake-up is made up for", async () => {
   const gateway = await world.openGateway();
   const uid = await world.device();
   const device = await iwDevice(gateway, uid);
@@ -128,7 +128,7 @@ test("a process that was taken for dead while it could not say that it lives ser
   await gateway.close();
 });
 
-test("sends a zone by name again when its offset changes, and only then", async () => {
+test("the service sends a zone by name again when its offset changes, and only then", async () => {
   const gateway = await world.openGateway();
   const uid = await world.device();
   const other = await world.device();

@@ -24,7 +24,7 @@ const commandFrames = (frames: readonly string[]): string[] =>
     .filter((code) => code !== "BP00");
 
 describe("one command", () => {
-  test("goes to a connected device at once, ends with its answer, and is told once", async () => {
+  test("goes to a connected device at once, ends with its answer, and is reported once", async () => {
     const uid = await world.device();
     const device = await iwDevice(gateway, uid);
     const id = await world.command(uid, "locate_now");
@@ -65,7 +65,7 @@ describe("one command", () => {
     await device.close();
   });
 
-  test("is written a second time under the same serial, and either answer counts", async () => {
+  test("is written a second time with the same serial, and either answer counts", async () => {
     const uid = await world.device();
     const device = await iwDevice(gateway, uid);
     const id = await world.command(uid, "locate_now");
@@ -171,7 +171,7 @@ describe("refusals", () => {
     await device.close();
   });
 
-  test("what the model cannot be told ends before it is written", async () => {
+  test("a command that the model does not support ends before it is written", async () => {
     const uid = await world.device("iw-kids");
     await world.api.db.run`
       insert into device_capability_overrides (device_id, organization_id, code, supported, params_schema, updated_at)
@@ -208,7 +208,7 @@ describe("the queue", () => {
     await device.close();
   });
 
-  test("goes on after a command that was given up", async () => {
+  test("continues after a command that was given up", async () => {
     const uid = await world.device();
     const device = await iwDevice(gateway, uid);
     const [first, second] = [await world.command(uid, "restart"), await world.command(uid, "locate_now")];

@@ -40,7 +40,7 @@ async function takeOver(uid: string, times: number): Promise<void> {
   }
 }
 
-test("makes one event an hour of a connection that is taken over more than five times in ten minutes", async () => {
+test("the gateway makes one event an hour of a connection that is taken over more than five times in ten minutes", async () => {
   const uid = nextImei();
   const id = await world.addDevice(uid);
   await gateway.tracker(uid, "127.0.0.2");
@@ -69,7 +69,7 @@ test("makes one event an hour of a connection that is taken over more than five 
   await until(async () => expect(await eventsOf(id, 220)).toHaveLength(2));
 });
 
-test("does not count connections from the same address, nor those after the old one was closed", async () => {
+test("the gateway does not count connections from the same address, nor those after the old one was closed", async () => {
   const uid = nextImei();
   const id = await world.addDevice(uid);
   for (let round = 0; round < 4; round++) await gateway.tracker(uid, "127.0.0.2");
@@ -104,7 +104,7 @@ async function patchIccid(id: string, iccid: string | null): Promise<void> {
   await world.db.transaction((tx) => updateDevice(tx, id, { ...write, now: clock.now() }, false));
 }
 
-test("makes an event when the device tells another SIM", async () => {
+test("the gateway makes an event when the device reports another SIM", async () => {
   const uid = nextImei();
   const id = await world.addDevice(uid);
   for (const iccid of [first, first, second, second]) expect(await logIn(uid, iccid)).toBe("open");
@@ -112,7 +112,7 @@ test("makes an event when the device tells another SIM", async () => {
   expect(changes.map(({ data }) => data)).toEqual([{ iccid: second, refused: false }]);
 });
 
-test("refuses another SIM where SIMs are pinned, until the iccid is patched to null or to the new one", async () => {
+test("the gateway refuses another SIM where SIMs are pinned, until the iccid is patched to null or to the new one", async () => {
   const uid = nextImei();
   const id = await world.addDevice(uid);
   const pin = (features: string[]) =>
@@ -136,7 +136,7 @@ test("refuses another SIM where SIMs are pinned, until the iccid is patched to n
   }
 });
 
-test("closes a connection on which another SIM than the pinned one is told after the login", async () => {
+test("the gateway closes a connection that reports another SIM than the pinned one after the login", async () => {
   const uid = nextImei();
   await world.addDevice(uid);
   await world.db.run`update organizations set features = '{pin_sim}' where id = ${world.organizationId}`;
@@ -153,7 +153,7 @@ test("closes a connection on which another SIM than the pinned one is told after
   }
 });
 
-test("closes the gateway to networks that are not its own, and an organization to others than its own", async () => {
+test("the gateway closes the gateway to networks that are not its own, and an organization to others than its own", async () => {
   const narrow = await world.open({ networks: ["127.0.0.0/30"] });
   const stranger = await narrow.tracker(undefined, "127.0.0.9");
   await stranger.untilClosed();

@@ -52,7 +52,7 @@ async function sweepAfter(seconds: number): Promise<number> {
   return closeStalledRecordings(world.db, clock);
 }
 
-it("stores each part before it is answered, and tells a complete recording once", async () => {
+it("the ingest stores each part before it is answered, and reports a complete recording once", async () => {
   expect(await watch.send(part(1))).toBe("IWBPHD#");
   const [open] = await recordings();
   expect(open).toMatchObject({ status: "receiving", sample_count: 100, waveform_available: false });
@@ -109,7 +109,7 @@ it("stores each part before it is answered, and tells a complete recording once"
   expect(event).toMatchObject({ id: recorded[0]?.id, device_uid: uid, severity: "info", title: "ECG recorded" });
 });
 
-it("takes parts in any order, doubled ones once, also when all come at once", async () => {
+it("the ingest takes parts in any order, doubled ones once, also when all come at once", async () => {
   const order = [3, 1, 3, 4, 1, 2, 2, 4];
   const answers = watch.received.length + order.length;
   watch.write(...order.map((sequence) => part(sequence)));
@@ -152,7 +152,7 @@ describe("a recording of which parts are lost", () => {
     ]);
   });
 
-  it("becomes complete when they come late, and is not told again", async () => {
+  it("becomes complete when they come late, and is not reported again", async () => {
     await sweepAfter(301);
     const [{ id }] = await recordings();
     const tagOf = async () => (await get(`${id}/waveform/`)).headers.etag;
@@ -169,14 +169,14 @@ describe("a recording of which parts are lost", () => {
   });
 });
 
-it("ends a recording of a deleted device in silence", async () => {
+it("the ingest ends a recording of a deleted device without an event", async () => {
   await watch.send(part(1));
   await world.db.run`update devices set deleted_at = ${clock.now()} where id = ${deviceId}`;
   expect(await sweepAfter(301)).toBe(1);
   expect(await events()).toEqual([]);
 });
 
-it("tells recordings apart by their time, and by their form where the time is none", async () => {
+it("the ingest tells recordings apart by their time, and by their form where the time is none", async () => {
   await watch.send(part(1));
   await watch.send(part(1, { time: "20260301082000" }));
   await watch.send(part(1, { time: "no time" }));
@@ -194,7 +194,7 @@ it("tells recordings apart by their time, and by their form where the time is no
   expect(await recordings()).toHaveLength(5);
 });
 
-it("keeps the parts of several leads, and starts at the reception when the clock is wrong", async () => {
+it("the ingest keeps the parts of several leads, and starts at the reception when the clock is wrong", async () => {
   const more = { time: "20010101000000", total: 2, pointVoltage: "0", gain: "" };
   await watch.send(part(1, more));
   await watch.send(part(2, { ...more, lead: 2 }));
@@ -212,7 +212,7 @@ it("keeps the parts of several leads, and starts at the reception when the clock
   expect((await get(`${recording.id}/`)).body.device_info).toEqual({});
 });
 
-it("gives up the oldest of too many open recordings, and tells it", async () => {
+it("the ingest gives up the oldest of too many open recordings, and reports it", async () => {
   const time = (minute: number): string => `202603010${700 + minute}00`;
   for (let minute = 0; minute < 22; minute++) {
     clock.advanceMs(1000);
@@ -227,7 +227,7 @@ it("gives up the oldest of too many open recordings, and tells it", async () => 
   expect(await events()).toHaveLength(2);
 });
 
-it("leaves out a part that would make a recording too large, answers it, and keeps the rest", async () => {
+it("the ingest leaves out a part that would make a recording too large, answers it, and keeps the rest", async () => {
   const big = ramp(0, 2000);
   await watch.send(part(1, { total: 1024, samples: big }));
   await watch.send(part(1, { total: 1024, samples: big, lead: 2 }));
@@ -239,7 +239,7 @@ it("leaves out a part that would make a recording too large, answers it, and kee
   expect((await recordings())[0]).toMatchObject({ sample_count: 4000 });
 });
 
-it("tells those who have named the type once, in the log of outbound events", async () => {
+it("the ingest writes one outbound event for integrations that name the type", async () => {
   await api.db.run`update integrations set webhook_event_types = '{ecg.recorded}'`;
   for (const sequence of [1, 2, 3, 4]) await watch.send(part(sequence));
   await watch.send(part(1, { time: "20260301081000" }));

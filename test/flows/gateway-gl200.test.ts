@@ -32,19 +32,19 @@ const count = async (table: "locations" | "events", type?: string) => {
   return rows.filter((row) => type === undefined || row.event_type === type).length;
 };
 
-it("logs in with a heartbeat, which is answered after the commit", async () => {
+it("a gl200 tracker logs in with a heartbeat, which is answered after the commit", async () => {
   device.write(`+ACK:GTHBD,1A0900,${uid},GL300,${time(0)},00A3$`);
   await device.untilText("+SACK:GTHBD,1A0900,00A3$");
 });
 
-it("stores fixes, and an alarm of the button as an event", async () => {
+it("a gl200 tracker stores fixes, and an alarm of the button as an event", async () => {
   device.write(`+RESP:GTFRI,1A0900,${uid},GL300,${place()},${time(0)},00A4$`);
   device.write(`junk+RESP:GTSOS,1A0900,${uid},GL300,${place()},${time(0)},00A5$`);
   await vi.waitUntil(() => count("events", "sos").then((found) => found === 1), { timeout: 10_000, interval: 20 });
   expect(await count("locations")).toBeGreaterThan(0);
 });
 
-it("acknowledges a command by the serial that comes back", async () => {
+it("a gl200 tracker acknowledges a command by the serial that comes back", async () => {
   const id = await world.command(uid, "locate_now");
   const frame = await device.untilText("AT+GTRTO=gl200,1,,,,,,");
   const [, serial] = /,,,,,,([\dA-F]{4})\$$/.exec(frame) ?? [];
@@ -52,14 +52,14 @@ it("acknowledges a command by the serial that comes back", async () => {
   expect((await world.until(uid, id, "ack_ok")).error).toBeNull();
 });
 
-it("closes on a device that nobody has registered", async () => {
+it("a gl200 tracker closes on a device that nobody has registered", async () => {
   const stranger = await openRawSocket(gateway.address.port);
   stranger.write(`+ACK:GTHBD,1A0900,490154299999990,GL300,${time(0)},00A3$`);
   await stranger.untilClosed();
   expect(stranger.received()).toHaveLength(0);
 });
 
-it("speaks UDP on the same port, commands included", async () => {
+it("a gl200 tracker speaks UDP on the same port, commands included", async () => {
   const own = await world.device("gl200-sack");
   const tracker = await openUdpDevice(gateway.address.port);
   tracker.write(`+RESP:GTFRI,1A0900,${own},GL300,${place()},${time(0)},00B1$`);

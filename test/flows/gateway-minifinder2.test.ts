@@ -29,7 +29,7 @@ const frame = (command: number, sequence: number, ...items: Buffer[]): Buffer =>
   writeFrame(Buffer.concat([Buffer.from([command]), writeItem(0x01, Buffer.from(uid)), ...items]), sequence, 0, true);
 const success = (sequence: number): Buffer => writeFrame(Buffer.from([0x7f, 1, 0]), sequence, 0, false);
 
-it("logs in with a heartbeat, and is told the time when it asks", async () => {
+it("a pendant logs in with a heartbeat, and gets the time when it asks", async () => {
   device.write(frame(0x03, 1, item(0x10, "5a")));
   expect(await device.untilBytes(11)).toEqual(success(1));
   device.write(frame(0x03, 2, item(0x12, "")));
@@ -38,7 +38,7 @@ it("logs in with a heartbeat, and is told the time when it asks", async () => {
   expect(Math.abs(answer.readUInt32LE(11) - Date.now() / 1000)).toBeLessThan(60);
 });
 
-it("stores fixes, and the button as an event; a wrong checksum is not answered", async () => {
+it("a pendant stores fixes, and the button as an event; a wrong checksum is not answered", async () => {
   const before = device.received().length;
   const bad = frame(0x01, 3, item(0x24, `${now()}${u32(0x40980000)}`), gps);
   bad[20] = (bad[20] as number) ^ 0xff;
@@ -55,7 +55,7 @@ it("stores fixes, and the button as an event; a wrong checksum is not answered",
 it.each([
   ["accepts", 0x00, "ack_ok", null],
   ["refuses", 0x0b, "ack_error", "device_rejected"],
-])("settles a command that the device %s", async (_, reason, status, code) => {
+])("a pendant settles a command that the device %s", async (_, reason, status, code) => {
   const before = device.received().length;
   const id = await world.command(uid, "set_timezone", { utc_offset_minutes: 345 });
   const command = (await device.untilBytes(before + 12)).subarray(before);
@@ -65,14 +65,14 @@ it.each([
   expect((await world.until(uid, id, status)).error?.code ?? null).toBe(code);
 });
 
-it("closes on a device that nobody has registered", async () => {
+it("a pendant closes on a device that nobody has registered", async () => {
   const stranger = await openRawSocket(gateway.address.port);
   const payload = Buffer.concat([Buffer.from([0x03]), writeItem(0x01, Buffer.from("490154299999990"))]);
   stranger.write(writeFrame(payload, 1, 0, true));
   await vi.waitUntil(() => stranger.isClosed, { timeout: 10_000 });
 });
 
-it("speaks UDP on the same port", async () => {
+it("a pendant speaks UDP on the same port", async () => {
   const own = await world.device("minifinder2-generic");
   const pendant = await openUdpDevice(gateway.address.port);
   const payload = Buffer.concat([Buffer.from([0x01]), writeItem(0x01, Buffer.from(own)), gps]);

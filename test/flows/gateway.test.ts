@@ -37,7 +37,7 @@ const count = async (id: string): Promise<number> =>
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-test("answers only after the commit, in order", async () => {
+test("the gateway answers only after the commit, in order", async () => {
   const { uid, id } = await device();
   const tracker = await gateway.tracker(uid);
   const release = await holdCommits();
@@ -53,7 +53,7 @@ test("answers only after the commit, in order", async () => {
   expect(await count(id)).toBe(2);
 });
 
-test("answers a login that is repeated on the connection, and what follows it in the same bytes", async () => {
+test("the gateway answers a login that is repeated on the connection, and what follows it in the same bytes", async () => {
   const { uid } = await device();
   const tracker = await gateway.tracker(uid);
   tracker.write(`{"login":"${uid}"}\n{"n":1}\n{"login":"${uid}"}\n{"n":2}\n`);
@@ -62,7 +62,7 @@ test("answers a login that is repeated on the connection, and what follows it in
   await tracker.close();
 });
 
-test("counts malformed frames behind a good one in the same bytes, and forgives those before it", async () => {
+test("the gateway counts malformed frames after a good one in the same bytes, and forgives those before it", async () => {
   const { uid } = await device();
   const tracker = await gateway.tracker(uid);
   tracker.write(`${"nonsense\n".repeat(19)}{"n":1}\n${"nonsense\n".repeat(19)}`);
@@ -72,7 +72,7 @@ test("counts malformed frames behind a good one in the same bytes, and forgives 
   expect(tracker.lines).toEqual(["clock", "ok 1", "ok 2"]);
 });
 
-test("takes all that a device sends at once behind its login", async () => {
+test("the gateway takes all that a device sends at once after its login", async () => {
   const { uid } = await device();
   const tracker = await gateway.tracker();
   const frames = Array.from({ length: 40 }, (_, n) => `{"n":${n},"messages":[],"padding":"${"x".repeat(400)}"}\n`);
@@ -81,14 +81,14 @@ test("takes all that a device sends at once behind its login", async () => {
   await tracker.close();
 });
 
-test("closes a connection whose first frame is no login", async () => {
+test("the gateway closes a connection whose first frame is no login", async () => {
   const tracker = await gateway.tracker();
   tracker.write('{"n":1}\n');
   await tracker.untilClosed();
   expect(tracker.lines).toEqual([]);
 });
 
-test("refuses an id that nobody has registered, counts it, and shows it to operators", async () => {
+test("the gateway refuses an id that nobody has registered, counts it, and shows it to operators", async () => {
   const stranger = nextImei();
   for (let round = 0; round < 3; round++) {
     const tracker = await gateway.tracker();
@@ -108,7 +108,7 @@ test("refuses an id that nobody has registered, counts it, and shows it to opera
   ).toBeGreaterThanOrEqual(3);
 });
 
-test("refuses a device of another protocol's model, and finds one by the shorter id of its protocol", async () => {
+test("the gateway refuses a device of another protocol's model, and finds one by the shorter id of its protocol", async () => {
   const uid = nextImei();
   await world.addDevice(uid, { protocol: "watch", model: "watch-generic", terminalKey: "5420323751" });
   const wrong = await gateway.tracker();
@@ -119,7 +119,7 @@ test("refuses a device of another protocol's model, and finds one by the shorter
   await watches.tracker("5420323751");
 });
 
-test("says what the protocol has to say to a device that it refuses, before it closes", async () => {
+test("the gateway says what the protocol has to say to a device that it refuses, before it closes", async () => {
   const strict = await world.open({
     protocols: [{ ...testProtocol(), refuse: (reason) => Buffer.from(`no ${reason}\n`) }],
     limits: { maxConsecutiveMalformed: 2 },
@@ -135,7 +135,7 @@ test("says what the protocol has to say to a device that it refuses, before it c
   expect(babbler.lines).toEqual(["clock", "no unreadable"]);
 });
 
-test("closes what does not begin with a login, or has no protocol", async () => {
+test("the gateway closes what does not begin with a login, or has no protocol", async () => {
   for (const text of ['{"n":1}\n', "GET / HTTP/1.1\r\n\r\n", "\x00\x01\x02"]) {
     const tracker = await gateway.tracker();
     tracker.write(text);
@@ -143,7 +143,7 @@ test("closes what does not begin with a login, or has no protocol", async () => 
   }
 });
 
-test("closes a connection that does not log in, one that falls silent, and not one that speaks", async () => {
+test("the gateway closes a connection that does not log in, one that falls silent, and not one that speaks", async () => {
   const strict = await world.open({ limits: { loginTimeoutMs: 150, idleTimeoutMs: 300 } });
   const mute = await strict.tracker();
   const half = await strict.tracker();
@@ -161,7 +161,7 @@ test("closes a connection that does not log in, one that falls silent, and not o
   await tracker.untilClosed();
 });
 
-test("skips malformed frames, and closes after twenty in a row or eight kilobytes without a frame", async () => {
+test("the gateway skips malformed frames, and closes after twenty in a row or eight kilobytes without a frame", async () => {
   const { uid } = await device();
   const tracker = await gateway.tracker(uid);
   for (let round = 0; round < 3; round++) {
@@ -220,7 +220,7 @@ test("two processes share a fleet: the newest connection wins, and an old one st
   await other.close();
 });
 
-test("lets a device go that is deleted", async () => {
+test("the gateway lets a device go that is deleted", async () => {
   const { uid, id } = await device();
   const tracker = await gateway.tracker(uid);
   await world.db.transaction((tx) =>
@@ -230,7 +230,7 @@ test("lets a device go that is deleted", async () => {
   expect(await world.db.one`select is_online from device_state where device_id = ${id}`).toEqual({ is_online: false });
 });
 
-test("bounds the connections of one address, at a time and per minute", async () => {
+test("the gateway bounds the connections of one address, at a time and per minute", async () => {
   const few = await world.open({ limits: { connectionsPerAddress: 2, newPerAddressPerMinute: 4 } });
   const two = [await few.tracker(), await few.tracker()];
   const third = await few.tracker();
@@ -245,7 +245,7 @@ test("bounds the connections of one address, at a time and per minute", async ()
   await fifth.untilClosed();
 });
 
-test("closes a device that does not read its answers", async () => {
+test("the gateway closes a device that does not read its answers", async () => {
   const slow = await world.open({ limits: { unreadTimeoutMs: 300, unreadBytes: 1024 * 1024 * 1024 } });
   const { uid } = await device();
   const socket = connect({ host: "127.0.0.1", port: slow.address.port });
@@ -269,7 +269,7 @@ test("closes a device that does not read its answers", async () => {
   await vi.waitUntil(() => isClosed);
 });
 
-test("reads no more than it may hold while commits wait, and goes on by itself", async () => {
+test("the gateway reads no more than it may hold while commits wait, and goes on by itself", async () => {
   const small = await world.open({ limits: { waitingFrames: 10, queuedFrames: 50 } });
   const fleet = await Promise.all(
     Array.from({ length: 20 }, async () => {
@@ -313,7 +313,7 @@ test("drains: what was read is stored and answered, then the sockets close", asy
   expect(await count(id)).toBe(5);
 });
 
-test("answers a device that has said its last byte", async () => {
+test("the gateway answers a device that has said its last byte", async () => {
   const { uid } = await device();
   const tracker = await gateway.tracker();
   tracker.socket.end(`{"login":"${uid}"}\n{"n":1}\n{"n":2}\n`);
@@ -321,7 +321,7 @@ test("answers a device that has said its last byte", async () => {
   await tracker.untilClosed();
 });
 
-test("serves a protocol on a port of its own", async () => {
+test("the gateway serves a protocol on a port of its own", async () => {
   const two = await world.open({ dedicatedPorts: [{ protocol: "iw", port: 0 }] });
   const { uid } = await device();
   const { openTracker } = await import("../support/tracker.ts");

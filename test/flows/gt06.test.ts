@@ -37,7 +37,7 @@ function now(): Buffer {
 const place = Buffer.from("c9047ed160015752a0041476", "hex");
 const cell = Buffer.from("00de011234005678", "hex");
 
-test("answers the login of a registered device, and closes on an unknown one", async () => {
+test("the gateway answers the login of a registered device, and closes on an unknown one", async () => {
   device.write(login(uid));
   await device.until(reply(0x01, 1));
   const stranger = await openSocketDevice(gateway.address.port);
@@ -45,7 +45,7 @@ test("answers the login of a registered device, and closes on an unknown one", a
   await stranger.untilClosed();
 });
 
-test("stores a position before it answers", async () => {
+test("the gateway stores a position before it answers", async () => {
   device.write(writeFrame(0x22, Buffer.concat([now(), place, cell, Buffer.from([0, 0, 0])]), 2));
   await device.until(reply(0x22, 2));
   expect(await get(`devices/${uid}/locations/latest/`)).toMatchObject({
@@ -60,7 +60,7 @@ test("stores a position before it answers", async () => {
   });
 });
 
-test("makes an event of a call for help, with battery and signal", async () => {
+test("the gateway makes an event of a call for help, with battery and signal", async () => {
   const content = Buffer.concat([now(), place, Buffer.from([9]), cell, Buffer.from([0x40, 0x5d, 0x04, 0x01, 0x02])]);
   device.write(writeFrame(0x26, content, 3));
   await device.until(reply(0x26, 3));
@@ -87,13 +87,13 @@ test.each([
   ["set_timezone", { utc_offset_minutes: 120 }, "GMT,E,2,0#"],
   ["restart", {}, "RESET#"],
   ["factory_reset", {}, "FACTORY#"],
-])("has %s acknowledged", async (type, params, text) => {
+])("the gateway has %s acknowledged", async (type, params, text) => {
   const id = await world.command(uid, type, params);
   await answer(text, "OK!");
   expect(await world.until(uid, id, "ack_ok")).toMatchObject({ attempts: 1, error: null });
 });
 
-test("tells why a command was refused", async () => {
+test("the gateway reports why a command was refused", async () => {
   const id = await world.command(uid, "locate_now");
   await answer("WHERE#", "Command error!");
   expect(await world.until(uid, id, "ack_error")).toMatchObject({ error: { code: "not_supported" } });

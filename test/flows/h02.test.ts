@@ -34,7 +34,7 @@ const report = (status: string): string => {
   return `V1,${time},A,4154.0000,N,01230.0000,E,4.40,118,${date},${status}`;
 };
 
-test("takes the first frame for the login, and stores what it says", async () => {
+test("the gateway takes the first frame for the login, and stores what it says", async () => {
   say(report("FFFFFBFF"));
   await device.until(new RegExp(`^\\*HQ,${id},V4,V1,\\d{14}#$`));
   expect(await get(`devices/${uid}/locations/latest/`)).toMatchObject({
@@ -45,13 +45,13 @@ test("takes the first frame for the login, and stores what it says", async () =>
   });
 });
 
-test("closes on an unknown id", async () => {
+test("the gateway closes on an unknown id", async () => {
   const stranger = await openSocketDevice(gateway.address.port);
   stranger.write(Buffer.from("*HQ,5550009999,V0#"));
   await stranger.untilClosed();
 });
 
-test("knows a device by its IMEI too", async () => {
+test("the gateway knows a device by its IMEI too", async () => {
   const other = await world.device("h02-generic");
   const second = await openSocketDevice(gateway.address.port);
   second.write(Buffer.from(`*HQ,${other},HTBT,88#`));
@@ -60,14 +60,14 @@ test("knows a device by its IMEI too", async () => {
   second.close();
 });
 
-test("makes an event of a call for help", async () => {
+test("the gateway makes an event of a call for help", async () => {
   say(report("FFFFFBFD"));
   await device.until(/V4,V1,/);
   const { results } = await get(`events/?device_uid=${uid}&event_type=sos`);
   expect(results).toMatchObject([{ event_type: "sos", severity: "critical", location: { lat: 41.9 } }]);
 });
 
-test("reads steps, battery, signal and satellites of a watch", async () => {
+test("the gateway reads steps, battery, signal and satellites of a watch", async () => {
   const { time, date } = nowDigits();
   say(`LINK,${time},20,8,67,4210,3,${date},FFFFFBFF`);
   say("V0");
@@ -93,13 +93,13 @@ test.each([
   ["set_working_mode", { mode: "power_saving" }, "S71", ",22,3600"],
   ["set_report_interval", { interval_seconds: 300 }, "S71", ",22,300"],
   ["restart", {}, "R1", ""],
-])("has %s acknowledged", async (type, params, word, values) => {
+])("the gateway has %s acknowledged", async (type, params, word, values) => {
   const command = await world.command(uid, type, params);
   await answer(word, values, "DONE");
   expect(await world.until(uid, command, "ack_ok")).toMatchObject({ attempts: 1, error: null });
 });
 
-test("tells that a command was refused", async () => {
+test("the gateway reports that a command was refused", async () => {
   const command = await world.command(uid, "restart");
   await answer("R1", "", "ERROR");
   expect(await world.until(uid, command, "ack_error")).toMatchObject({ error: { code: "device_rejected" } });

@@ -33,7 +33,7 @@ const readings = (id: string) =>
 const poisoned = (id: string) => world.db.many`select reason, has_event from poisoned_packets where device_id = ${id}`;
 const alarms = (id: string) => world.db.many`select id from events where device_id = ${id} and event_type = 10`;
 
-test("lets packets wait while the program fails at all of them, and stores them when it does not any more", async () => {
+test("the ingest lets packets wait while the program fails at all of them, and stores them when it does not any more", async () => {
   const devices = await Promise.all([1, 2].map(() => connectDevice(world, gateway, nextImei())));
   failsAt = (messages) => messages.some(({ kind }) => kind !== "login");
   for (const { tracker } of devices) tracker.send(1, [vitals({ hr: 60 }), sos]);
@@ -48,7 +48,7 @@ test("lets packets wait while the program fails at all of them, and stores them 
   }
 });
 
-test("sets a packet aside that fails alone while others are stored, and still makes the event of its alarm", async () => {
+test("the ingest sets a packet aside that fails alone while others are stored, and still makes the event of its alarm", async () => {
   const [bad, good] = await Promise.all([1, 2].map(() => connectDevice(world, gateway, nextImei())));
   if (!bad || !good) throw new Error("no devices");
   failsAt = hasUnlucky;
@@ -78,7 +78,7 @@ test("sets a packet aside that fails alone while others are stored, and still ma
   expect(await alarms(bad.id)).toHaveLength(1);
 });
 
-test("stores what a device sends after the packet that was set aside, and the others at once", async () => {
+test("the ingest stores what a device sends after the packet that was set aside, and the others at once", async () => {
   const [bad, good] = await Promise.all([1, 2].map(() => connectDevice(world, gateway, nextImei())));
   if (!bad || !good) throw new Error("no devices");
   failsAt = hasUnlucky;

@@ -31,7 +31,7 @@ const readings = (id: string) =>
     select (data->>'hr')::int as hr from telemetry where device_id = ${id} and data ? 'hr' order by hr`;
 
 test.each(["without", "with"])(
-  "stores a packet %s a device time once when the answer of its commit is lost",
+  "the ingest stores a packet %s a device time once when the answer of its commit is lost",
   async (has) => {
     const uid = nextImei();
     const id = await world.addDevice(uid);
@@ -50,7 +50,7 @@ test.each(["without", "with"])(
   },
 );
 
-test("acknowledges nothing while the database is away, holds a bounded number of packets, and goes on by itself", async () => {
+test("the ingest acknowledges nothing while the database is away, holds a bounded number of packets, and goes on by itself", async () => {
   const fleet = await Promise.all(
     Array.from({ length: 10 }, async () => {
       const uid = nextImei();
@@ -71,7 +71,7 @@ test("acknowledges nothing while the database is away, holds a bounded number of
   expect(gateway.metric("vigil_ingest_retries_total")).toBeGreaterThan(0);
 });
 
-test("does not blame packets for a missing partition: devices wait until there is one", async () => {
+test("the ingest does not blame packets for a missing partition: devices wait until there is one", async () => {
   const uid = nextImei();
   const id = await world.addDevice(uid);
   const tracker = await gateway.tracker(uid);

@@ -32,7 +32,7 @@ const events = (id: string) =>
   world.db.many`select * from events where device_id = ${id} and event_type not in (60, 70) order by ts, id`;
 const state = (id: string) => world.db.one`select * from device_state where device_id = ${id}`;
 
-test("stores a fix, its readings and the device's state, then answers", async () => {
+test("the ingest stores a fix, its readings and the device's state, then answers", async () => {
   const { id, tracker } = await device();
   const at = clock.nowMs() - 6000;
   const fix = { ...gpsFix(at, 41.9, 12.49, { speedKmh: 3.2, satellites: 9 }), network: { mcc: 222, mnc: 1 } };
@@ -68,7 +68,7 @@ test("stores a fix, its readings and the device's state, then answers", async ()
   });
 });
 
-test("keeps last values that a later packet does not speak of, and the newest place by its own time", async () => {
+test("the ingest keeps last values that a later packet does not mention, and the newest place by its own time", async () => {
   const { id, tracker } = await device();
   const at = clock.nowMs();
   tracker.send(1, [vitals({ hr: 70, bat: 50 }), gpsFix(at - 1000, 41.9, 12.4)]);
@@ -82,7 +82,7 @@ test("keeps last values that a later packet does not speak of, and the newest pl
   expect(status_changed_at).toEqual(new Date(at));
 });
 
-test("answers a packet that is sent again, and stores it once", async () => {
+test("the ingest answers a packet that is sent again, and stores it once", async () => {
   const { id, tracker } = await device();
   const packet = [gpsFix(clock.nowMs() - 1000, 41.9, 12.4), vitals({ hr: 70 })];
   tracker.send(1, packet);
@@ -118,7 +118,7 @@ test("packets of one millisecond stand in the order in which they came", async (
   expect(fixes.map(({ lat }) => Math.round((lat - 41.9) * 10_000))).toEqual(inOrder);
 });
 
-test("takes the reception for the time of a fix whose clock lies", async () => {
+test("the ingest takes the reception for the time of a fix whose clock is wrong", async () => {
   const { id, tracker } = await device();
   const now = clock.nowMs();
   const times = [now + 121_000, now - 31 * 86_400_000, Date.UTC(1970, 0, 1), Date.UTC(2099, 0, 1)];
@@ -134,7 +134,7 @@ test("takes the reception for the time of a fix whose clock lies", async () => {
   for (const time of [now + 119_000, now - 29 * 86_400_000]) expect(used).toContainEqual([time, time]);
 });
 
-test("stores implausible fixes as invalid and leaves them out of the state", async () => {
+test("the ingest stores implausible fixes as invalid and leaves them out of the state", async () => {
   const { id, tracker } = await device();
   const at = clock.nowMs() - 1000;
   tracker.send(1, [gpsFix(at, 0, 0), gpsFix(at, 95, 12), gpsFix(at, 41, 12, { accuracyM: 10_001 })]);
@@ -150,7 +150,7 @@ test("stores implausible fixes as invalid and leaves them out of the state", asy
 });
 
 test.each(["in one packet", "in packets of their own", "over two connections"])(
-  "marks a single outlier when the next fix arrives, %s",
+  "the ingest marks a single outlier when the next fix arrives, %s",
   async (how) => {
     const { id, uid, tracker } = await device();
     const at = clock.nowMs() - 600_000;
@@ -174,7 +174,7 @@ test.each(["in one packet", "in packets of their own", "over two connections"])(
   },
 );
 
-test("makes no row of a report without coordinates, and asks for a look-up when a service is configured", async () => {
+test("the ingest makes no row of a report without coordinates, and asks for a lookup when a service is configured", async () => {
   const { id, tracker } = await device();
   const cell = { mcc: 222, mnc: 1, lac: 10, cid: 20, signalDbm: -70 };
   const report: TrackerMessage = { ...gpsFix(null, 0, 0), gps: null, cells: [cell] };
@@ -193,7 +193,7 @@ test("makes no row of a report without coordinates, and asks for a look-up when 
   expect(jobs[1]?.payload).toMatchObject({ cells: [{ cid: 20, signal_dbm: -70 }], mcc: 222, mnc: 1 });
 });
 
-test("makes an event of an alarm, with place and battery, and one of its repetitions", async () => {
+test("the ingest makes an event of an alarm, with place and battery, and one of its repetitions", async () => {
   const { id, tracker, uid } = await device();
   const at = clock.nowMs();
   const alarm = (deviceTimeMs: number | null): TrackerMessage => ({
@@ -231,7 +231,7 @@ test("makes an event of an alarm, with place and battery, and one of its repetit
   expect(await events(id)).toHaveLength(3);
 });
 
-test("is offline at once after a power-off notice, and online with the next packet", async () => {
+test("the ingest is offline at once after a power-off notice, and online with the next packet", async () => {
   const { id, tracker } = await device();
   const off: TrackerMessage = { kind: "alarm", type: "power_off", code: "19", deviceTimeMs: null };
   clock.advanceMs(1000);
@@ -244,7 +244,7 @@ test("is offline at once after a power-off notice, and online with the next pack
   expect(await state(id)).toMatchObject({ is_online: true, status_changed_at: clock.now() });
 });
 
-test("sets a packet aside that cannot be stored, answers it, and stores the others of its batch", async () => {
+test("the ingest sets a packet aside that cannot be stored, answers it, and stores the others of its batch", async () => {
   const { id, tracker } = await device();
   const others = await Promise.all([device(), device(), device()]);
   const held = await device();
@@ -269,7 +269,7 @@ test("sets a packet aside that cannot be stored, answers it, and stores the othe
   for (const other of others) expect(await telemetry(other.id)).toHaveLength(1);
 });
 
-test("keeps the order of a device's packets with two transactions in flight", async () => {
+test("the ingest keeps the order of a device's packets with two transactions in flight", async () => {
   const two = await world.open({ ingest: { inFlight: 2, secondBatchThreshold: 1 } });
   const fleet = await Promise.all(
     Array.from({ length: 20 }, async () => {

@@ -57,7 +57,7 @@ const locationsOf = (uid: string) =>
     where d.uid = ${uid} order by l.device_ts`;
 
 describe("terminals", () => {
-  it("register, are told a random code, and must know it from then on", async () => {
+  it("register, get a random code, and must know it from then on", async () => {
     const uid = await world.device("jt808-generic");
     const first = await open(uid);
     const code = await register(first, uid);

@@ -45,7 +45,7 @@ test("a file written twice stays one, and what a killed sender left half written
   expect(await readdir(world.folder)).toEqual([`${id}.eml`]);
 });
 
-test("keeps a mail whose folder cannot be written", async () => {
+test("the mail sender keeps a mail whose folder cannot be written", async () => {
   await writeFile(world.folder, "in the way");
   const clock = makeManualClock(start);
   await world.openSender({ clock });

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterEach(() => world.reset());
 afterAll(() => world.close());
 
-test("loses nothing while the server is away, and sends each mail once when it is back", async () => {
+test("the mail sender loses nothing while the server is away, and sends each mail once when it is back", async () => {
   const port = await freePort();
   const clock = makeManualClock(start);
   await world.openSender({ clock, smtpUrl: `smtp://127.0.0.1:${port}` });
@@ -41,7 +41,7 @@ test("loses nothing while the server is away, and sends each mail once when it i
   expect(messageIds.toSorted()).toEqual(ids.map((id) => `<${id}@vigil.example>`).toSorted());
 });
 
-test("tries a greylisted mail again", async () => {
+test("the mail sender tries a greylisted mail again", async () => {
   let refusals = 0;
   const sink = await world.openSink({ atRecipient: () => (refusals++ === 0 ? { code: 451 } : undefined) });
   const clock = makeManualClock(start);
@@ -58,7 +58,7 @@ test("tries a greylisted mail again", async () => {
   expect(sink.raw).toHaveLength(2);
 });
 
-test("fails at once when the recipient or the message is refused for good", async () => {
+test("the mail sender fails at once when the recipient or the message is refused for good", async () => {
   const quoting = { code: 554, text: `5.7.1 listed: ${link}` };
   const sink = await world.openSink({
     atRecipient: (to) =>
@@ -83,7 +83,7 @@ test("fails at once when the recipient or the message is refused for good", asyn
   });
 });
 
-test("keeps trying while the server wants a login that is not configured", async () => {
+test("the mail sender keeps trying while the server wants a login that is not configured", async () => {
   const sink = await world.openSink({ atRecipient: () => ({ code: 530 }) });
   await world.openSender({ clock: makeManualClock(start), smtpUrl: sink.url });
   const id = await world.queue();
@@ -91,7 +91,7 @@ test("keeps trying while the server wants a login that is not configured", async
   expect((await world.stored(id)).status).toBe("queued");
 });
 
-test("gives up after a day and forgets the link", async () => {
+test("the mail sender gives up after a day and forgets the link", async () => {
   const clock = makeManualClock(start);
   await world.openSender({ clock, smtpUrl: `smtp://127.0.0.1:${await freePort()}` });
   const id = await world.queue();
@@ -111,7 +111,7 @@ test("gives up after a day and forgets the link", async () => {
   });
 });
 
-test("ends a delivery that the server draws out, and goes on with the next", async () => {
+test("the mail sender ends a delivery that the server draws out, and goes on with the next", async () => {
   const sockets = new Set<Socket>();
   const trickling = createServer((socket) => {
     const timer = setInterval(() => socket.write("220-wait\r\n"), 20);

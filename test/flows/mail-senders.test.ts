@@ -48,7 +48,7 @@ test("a mail of a sender that died after sending is sent again after the lease, 
   expect(await world.stored(id)).toMatchObject({ attempts: 2, params: null });
 });
 
-test("waits out a short absence of the database instead of sending twice", async () => {
+test("the mail sender waits out a short absence of the database instead of sending twice", async () => {
   const sink = await world.openSink();
   let failures = 0;
   const flaky: Database = {

@@ -104,7 +104,7 @@ test("a notification wakes the sender, and a rolled back mail is never sent", as
   expect(sink.raw).toHaveLength(1);
 });
 
-test("forgets the link once the mail is sent, and never logs it", async () => {
+test("the mail sender forgets the link once the mail is sent, and never logs it", async () => {
   const sink = await world.openSink({ atRecipient: (to) => (to.startsWith("bad") ? { code: 550 } : undefined) });
   const logLines: string[] = [];
   const clock = makeManualClock(start);
@@ -121,7 +121,7 @@ test("forgets the link once the mail is sent, and never logs it", async () => {
   expect(log).not.toMatch(/tOkEn|example\.org|accept|Cura/);
 });
 
-test("closing sends what is under way and leaves the rest", async () => {
+test("closing finishes the mail in progress and leaves the rest", async () => {
   const sink = await world.openSink();
   const sender = await world.openSender({ clock: makeManualClock(start), smtpUrl: sink.url });
   await Promise.all(Array.from({ length: 30 }, () => world.queue()));
@@ -132,7 +132,7 @@ test("closing sends what is under way and leaves the rest", async () => {
   expect(await world.countWith("queued", 1)).toBe(0);
 });
 
-test("refuses to start with a sender that is no address", async () => {
+test("the mail sender refuses to start with a sender that is no address", async () => {
   const listener = new Listener(world.db, makeLogger("silent"));
   const options = {
     db: world.db,

@@ -23,7 +23,7 @@ const voiceFrame = (time: string, total: number, sequence: number): string => {
 const ecg = (sequence: number): string => ecgFrame({ total: 2, sequence, samples: [1, 2, 3, 4] });
 const recordings = (id: string) => world.db.many`select id from ecg_recordings where device_id = ${id}`;
 
-test("takes voice and ECG up to the share of a day, refuses the rest as the protocol can, and begins anew the next day", async () => {
+test("the ingest takes voice and ECG up to the share of a day, refuses the rest as the protocol can, and starts again the next day", async () => {
   const uid = nextImei();
   const id = await world.addDevice(uid);
   const watch = await openIwWatch(gateway.address.port, uid);
@@ -45,7 +45,7 @@ test("takes voice and ECG up to the share of a day, refuses the rest as the prot
   watch.close();
 });
 
-test("refuses ECG of a model that has none, unless an operator says that this device has it", async () => {
+test("the ingest refuses ECG of a model that has none, unless an operator says that this device has it", async () => {
   const uid = nextImei();
   const id = await world.addDevice(uid, { model: "iw-pt880" });
   const watch = await openIwWatch(gateway.address.port, uid);

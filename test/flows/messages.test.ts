@@ -28,7 +28,7 @@ describe("messages to devices", () => {
   };
   const textFrames = ({ frames }: VoiceWatch): string[] => frames.filter((frame) => frame.startsWith("IWBP40"));
 
-  it("delivers a text to a connected watch and tells partners in order", async () => {
+  it("delivers a text to a connected watch and notifies partners in order", async () => {
     const uid = await world.device();
     const watch = await openIwWatch(port, uid);
     const id = await world.sendText(uid, "Pilloló 😀");
@@ -265,7 +265,7 @@ describe("messages to devices", () => {
     await watch.close();
   });
 
-  it("sends at once what waited behind a message that is deleted", async () => {
+  it("sends at once what waited after a message that is deleted", async () => {
     const uid = await world.device();
     const watch = await openIwWatch(port, uid);
     const spoken = await world.sendTts(uid, "not spoken yet");
@@ -300,7 +300,7 @@ describe("messages to devices", () => {
     expect(await typesOf(uid)).toEqual(["message.failed"]);
   });
 
-  it("fails a text that nobody can speak at once, and sends what waits behind it", async () => {
+  it("fails a text that nobody can speak at once, and sends what waits after it", async () => {
     const uid = await world.device();
     const watch = await openIwWatch(port, uid);
     const unspeakable = await world.sendTts(uid, "...");

@@ -69,7 +69,7 @@ const typesOf = async (uid: string, integration = integrationId) =>
 const alarm = (type: "sos" | "fall" | "low_battery" | "not_worn", deviceTimeMs: number | null = null) =>
   ({ kind: "alarm", type, code: "1", deviceTimeMs }) as const;
 
-test("tells of a valid fix with every key, in an envelope that names device and integration", async () => {
+test("the outbound log has a valid fix with every key, in an envelope that names device and integration", async () => {
   const { uid, id, tracker } = await device();
   const at = clock.nowMs() - 6000;
   const gps = { altitudeM: 37.5, speedKmh: 1.7 * 1.852, satellites: 9, heading: 118 };
@@ -106,7 +106,7 @@ test("tells of a valid fix with every key, in an envelope that names device and 
   );
 });
 
-test("tells what the fix did not say as null, and a lying clock as it was sent", async () => {
+test("the outbound log has null for what the fix did not say, and a wrong clock as it was sent", async () => {
   const { uid, tracker } = await device();
   const liar = Date.UTC(2099, 0, 1);
   tracker.send(1, [gpsFix(liar, 41.9, 12.4, { heading: null, accuracyM: null }), gpsFix(null, 41.9, 12.4)]);
@@ -119,7 +119,7 @@ test("tells what the fix did not say as null, and a lying clock as it was sent",
   ]);
 });
 
-test("tells of readings with a vital sign: all metrics in range, with their units", async () => {
+test("the outbound log has readings with a vital sign: all metrics in range, with their units", async () => {
   const { uid, id, tracker } = await device();
   tracker.send(1, [vitals({ temp: 36.6, hr: 72, sbp: 118, dbp: 76, spo2: null, bat: 0, steps: 10 }, null, { x: 1 })]);
   tracker.send(2, [vitals({ glucose: 2000, hr: 70 }, clock.nowMs() - 1000)]);
@@ -152,7 +152,7 @@ test("tells of readings with a vital sign: all metrics in range, with their unit
   });
 });
 
-test("tells of alarms that have a type for partners, with battery and place", async () => {
+test("the outbound log has alarms that have a type for partners, with battery and place", async () => {
   const { uid, id, tracker } = await device();
   const at = clock.nowMs() - 1000;
   tracker.send(1, [gpsFix(at, 41.9, 12.4), vitals({ bat: 12 }), alarm("sos", at), alarm("fall"), alarm("not_worn")]);
@@ -191,7 +191,7 @@ test("tells of alarms that have a type for partners, with battery and place", as
   expect(await typesOf(uid)).not.toContain("alarm.not_worn");
 });
 
-test("tells of a low battery without a place", async () => {
+test("the outbound log has a low battery without a place", async () => {
   const { uid, tracker } = await device();
   tracker.send(1, [vitals({ bat: 12 }), alarm("low_battery")]);
   await tracker.until("ok 1");
@@ -205,7 +205,7 @@ test("tells of a low battery without a place", async () => {
   });
 });
 
-test("tells nothing of implausible fixes, nor of an outlier that its own batch shows to be one", async () => {
+test("the outbound log has no implausible fixes, nor of an outlier that its own batch shows to be one", async () => {
   const { uid, tracker } = await device();
   const at = clock.nowMs() - 600_000;
   tracker.send(1, [gpsFix(at, 0, 0), gpsFix(at, 95, 12), gpsFix(at, 41, 12, { accuracyM: 10_001 })]);
@@ -215,7 +215,7 @@ test("tells nothing of implausible fixes, nor of an outlier that its own batch s
   expect(latitudes).toEqual([41.9, 41.91]);
 });
 
-test("keeps what was told of a fix that turns out to be an outlier later", async () => {
+test("the outbound log keeps a fix that turns out to be an outlier later", async () => {
   const { uid, id, tracker } = await device();
   const at = clock.nowMs() - 600_000;
   for (const [n, lat] of [41.9, 45.9, 41.91].entries()) {
@@ -226,7 +226,7 @@ test("keeps what was told of a fix that turns out to be an outlier later", async
   expect(await typesOf(uid)).toEqual(["location.update", "location.update", "location.update"]);
 });
 
-test("tells once of a packet that is sent again, and of one whose commit was not heard of", async () => {
+test("the outbound log has one row for a packet that is sent again, and for one whose commit was not confirmed", async () => {
   const { uid, tracker } = await device();
   const packet = [gpsFix(clock.nowMs() - 1000, 41.9, 12.4)];
   tracker.send(1, packet);
@@ -240,7 +240,7 @@ test("tells once of a packet that is sent again, and of one whose commit was not
   expect(await typesOf(uid)).toEqual(["location.update", "location.update", "alarm.sos"]);
 });
 
-test("writes a row for each integration that may have it, and none for others", async () => {
+test("the outbound log writes a row for each integration that may have it, and none for others", async () => {
   const narrow = await addIntegration(world, { scopes: ["events:read"] });
   const deleted = await addIntegration(world);
   await world.db.run`update integrations set status = 'deleted' where id = ${deleted}`;
@@ -258,7 +258,7 @@ test("writes a row for each integration that may have it, and none for others", 
   expect(new Set(ids.map(({ id }) => id)).size).toBe(ids.length);
 });
 
-test("wakes who pushes for integrations with a webhook, and marks their rows", async () => {
+test("the outbound log wakes the workers that push for integrations with a webhook, and marks their rows", async () => {
   const pushing = await addIntegration(world, { webhookUrl: "https://partner.example/hook" });
   const notified: string[] = [];
   const listener = await world.db.connect();
@@ -275,7 +275,7 @@ test("wakes who pushes for integrations with a webhook, and marks their rows", a
   expect((await outboundRows(uid)).map(({ push_epoch }) => push_epoch)).toEqual([null, null]);
 });
 
-test("tells of a position that was found by networks, when it is valid", async () => {
+test("the outbound log has a position that was found by networks, when it is valid", async () => {
   const { uid, id } = await device();
   const position: LocatedPosition = {
     id: newUuid(),
@@ -306,7 +306,7 @@ test("tells of a position that was found by networks, when it is valid", async (
   );
 });
 
-test("goes on above the last id when the clock was ahead, wherever no partition was made for it", async () => {
+test("the outbound log goes on above the last id when the clock was ahead, wherever no partition was made for it", async () => {
   const { uid, tracker } = await device();
   const sent = async (n: number, days: number) => {
     clock.set(new Date(start.getTime() + days * 86_400_000));
@@ -336,7 +336,7 @@ test("goes on above the last id when the clock was ahead, wherever no partition 
   expect((await outboundRows(uid)).map(({ type }) => type)).toEqual(["alarm.low_battery"]);
 });
 
-test("prunes rows outside every partition after the retention", async () => {
+test("the outbound log prunes rows outside every partition after the retention", async () => {
   const { uid, tracker } = await device();
   await world.db.run`
     update outbound_lanes set last_ms = ${start.getTime() + 900 * 86_400_000} where integration_id = ${integrationId}`;

@@ -36,7 +36,7 @@ const valueIn = (metrics: Metrics, series: string): number => {
   );
 };
 
-it("counts how commands end, and the time they took, once each", async () => {
+it("the service counts how commands end, and the time they took, once each", async () => {
   const uid = await world.device();
   const device = await iwDevice(gateway, uid);
   const id = await world.command(uid, "locate_now");
@@ -69,7 +69,7 @@ it("counts how commands end, and the time they took, once each", async () => {
   await stop();
 });
 
-it("counts messages in both directions and ECG recordings, and shows nothing of their content", async () => {
+it("the service counts messages in both directions and ECG recordings, and shows nothing of their content", async () => {
   const uid = await world.device();
   const watch = await openIwWatch(gateway.address.port, uid);
   const id = await world.sendText(uid, "Secret pills");
@@ -96,7 +96,7 @@ it("counts messages in both directions and ECG recordings, and shows nothing of 
   expect(gateway.metrics.render() + metrics.render()).not.toContain("Secret");
 });
 
-it("counts conversions of sound by outcome", async () => {
+it("the service counts audio conversions by outcome", async () => {
   const metrics = new Metrics();
   const voice = new VoiceService({ kind: "espeak" }, { metrics });
   const form = { bitRate: 12_200, maxDurationMs: 30_000 };

@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterEach(() => world.reset());
 afterAll(() => world.close());
 
-test("asks in the common form, and turns the answer into a location", async () => {
+test("a position lookup asks in the common form, and turns the answer into a location", async () => {
   const service = await world.openService(replyWith(200, answered));
   await world.openWorker({ geolocateUrl: service.url });
   const job = report({
@@ -113,7 +113,7 @@ test("cells alone give source lbs, and a place that is too vague counts as inval
   expect(await world.lastLocationOf(vague.deviceId)).toBeNull();
 });
 
-test("404 ends the job without a row, and is remembered for a day", async () => {
+test("a 404 ends the job without a row, and is cached for a day", async () => {
   const service = await world.openService(replyWith(404, { error: { code: 404, message: "Not found" } }));
   const clock = makeManualClock(start);
   const { metrics } = await world.openWorker({ geolocateUrl: service.url, clock });

@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterEach(() => world.reset());
 afterAll(() => world.close());
 
-test("a service that is dead is left alone, and after its return everything is looked up once", async () => {
+test("the place worker requests to a dead service are paused, and after its return everything is looked up once", async () => {
   const first = await world.openService(replyWith(503, "busy"));
   const clock = makeManualClock(start);
   const logLines: string[] = [];
@@ -74,7 +74,7 @@ test("a service that asks for a pause gets it at once", async () => {
   expect(service.questions).toHaveLength(2);
 });
 
-test("a look-up that fails for a day is dropped and counted", async () => {
+test("a lookup that fails for a day is dropped and counted", async () => {
   const service = await world.openService(replyWith(500, "no"));
   const clock = makeManualClock(start);
   const logLines: string[] = [];
@@ -129,7 +129,7 @@ test("a slow service delays nothing else", async () => {
   expect(slow.held).toEqual({ now: maxPerOrganization, max: maxPerOrganization });
 });
 
-test("a slow service holds a bounded number of questions until it is left alone", async () => {
+test("a slow service holds a bounded number of requests until it is paused", async () => {
   const slow = await openSlowService();
   const limits = { connectMs: 2000, totalMs: 300, bytes: 1000 };
   const { metrics } = await world.openWorker({ geolocateUrl: slow.url, clock: makeClock(), limits });
@@ -184,7 +184,7 @@ test("a position that cannot be stored is the fault of no service, and is tried 
   expect(logLines.join("")).toContain('"error":"23514"');
 });
 
-test("logs neither coordinates, addresses, networks nor the key of the operator", async () => {
+test("the place worker logs neither coordinates, addresses, networks nor the key of the operator", async () => {
   const geolocate = await world.openService(replyWith(200, answered));
   const geocoder = await world.openService(replyWith(200, { display_name: "Piazza Navona" }));
   const logLines: string[] = [];

@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterEach(() => world.reset());
 afterAll(() => world.close());
 
-test("close cuts off what is under way and puts it back", async () => {
+test("close aborts the lookups in progress and puts them back", async () => {
   const service = await world.openService(() => undefined);
   const clock = makeManualClock(start);
   // Who waited for the answers would outlast the test.

@@ -32,7 +32,7 @@ const presence = (id: string) =>
 const state = (id: string) => world.db.one`select * from device_state where device_id = ${id}`;
 const off: TrackerMessage = { kind: "alarm", type: "power_off", code: "19", deviceTimeMs: null };
 
-test("makes one event when a device comes online, and none with its next packets or connections", async () => {
+test("presence makes one event when a device comes online, and none with its next packets or connections", async () => {
   const { id, uid, tracker } = await device();
   const at = clock.now();
   clock.advanceMs(1000);
@@ -54,7 +54,7 @@ test("makes one event when a device comes online, and none with its next packets
   ]);
 });
 
-test("names the closed socket when the process that held it has died, before its lease is over", async () => {
+test("presence names the closed socket when the process that held it has died, before its lease is over", async () => {
   const dying = await world.open();
   const uid = nextImei();
   const id = await world.addDevice(uid);
@@ -76,7 +76,7 @@ test("names the closed socket when the process that held it has died, before its
 test.each([
   ["silence", false],
   ["socket_closed", true],
-])("makes one event when a device has been silent for too long: %s", async (reason, isClosed) => {
+])("presence makes one event when a device has been silent for too long: %s", async (reason, isClosed) => {
   const { id, tracker } = await device();
   const seen = clock.now();
   tracker.send(1, [gpsFix(clock.nowMs(), 41.9, 12.4)]);
@@ -107,7 +107,7 @@ test.each([
   expect(await state(id)).toMatchObject({ is_online: false, status_changed_at: clock.now(), last_seen_at: seen });
 });
 
-test("is online again with the first packet after a silence, also on a connection that stayed open", async () => {
+test("presence is online again with the first packet after a silence, also on a connection that stayed open", async () => {
   const { id, tracker } = await device();
   clock.advanceMs(700_000);
   await sweepSilentDevices(world.db, clock, 600);
@@ -118,7 +118,7 @@ test("is online again with the first packet after a silence, also on a connectio
   expect(await state(id)).toMatchObject({ is_online: true, status_changed_at: clock.now() });
 });
 
-test("is offline with a power-off notice, and each change of one batch is an event of its own", async () => {
+test("presence is offline with a power-off notice, and each change of one batch is an event of its own", async () => {
   const { id, tracker } = await device();
   clock.advanceMs(5000);
   const held = await device();

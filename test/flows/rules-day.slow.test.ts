@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { simulateDay } from "../support/simulated-day.ts";
 
-test("a day of simulated people: what fences tell is where the people were", async () => {
+test("on a day of simulated people, fences report where the people were", async () => {
   const { wanted, misses, falseAlarms } = await simulateDay({
     people: 12,
     seed: 7,

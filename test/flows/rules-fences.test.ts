@@ -44,7 +44,7 @@ async function person(): Promise<Person> {
   return one;
 }
 
-test("tells nothing of the first fix, then of leaving and of coming back, with place and distance", async () => {
+test("a geofence reports nothing for the first fix, then leaving and coming back, with place and distance", async () => {
   const one = await person();
   const fenceId = await rules.addFence({ devices: [one.id] });
   await one.at(10);
@@ -72,7 +72,7 @@ test("tells nothing of the first fix, then of leaving and of coming back, with p
   expect(came).toMatchObject({ event_type: 80, severity: 10, title: "Entered Home", message: "Watch 12 entered Home" });
 });
 
-test("waits for a second fix near the boundary, and dates the event by the first", async () => {
+test("a geofence waits for a second fix near the boundary, and dates the event by the first", async () => {
   const one = await person();
   await rules.addFence({ devices: [one.id] });
   await one.at(0);
@@ -85,7 +85,7 @@ test("waits for a second fix near the boundary, and dates the event by the first
   expect(await rules.ruleEvents(one.id)).toMatchObject([{ title: "Left Home", ts: first, device_ts: first }]);
 });
 
-test("confirms a change by a minute without a word against it, on any worker, once", async () => {
+test("a geofence confirms a change by a minute without a contradiction, on any worker, once", async () => {
   const one = await person();
   await rules.addFence({ devices: [one.id] });
   await one.at(0);
@@ -107,7 +107,7 @@ test("confirms a change by a minute without a word against it, on any worker, on
   expect(gateway.metric("vigil_rules_rereads_total")).toBeGreaterThan(0);
 });
 
-test("forgets a change that the next fix contradicts", async () => {
+test("a geofence forgets a change that the next fix contradicts", async () => {
   const one = await person();
   await rules.addFence({ devices: [one.id] });
   for (const metres of [0, 190, 0]) {
@@ -120,7 +120,7 @@ test("forgets a change that the next fix contradicts", async () => {
   expect(await rules.stateOf(one.id)).toMatchObject({ due_at: null });
 });
 
-test("tells of a stay by its timer, connected or not, once per stay", async () => {
+test("a geofence reports a stay by its timer, connected or not, once per stay", async () => {
   const one = await person();
   const fenceId = await rules.addFence({ devices: [one.id], dwellSeconds: 600 });
   await one.at(400);
@@ -151,7 +151,7 @@ test("tells of a stay by its timer, connected or not, once per stay", async () =
   expect(await one.events()).toEqual(["Entered Home", "Stayed in Home"]);
 });
 
-test("follows a fence that changes, is switched off and on, or unlinked, while the device is connected", async () => {
+test("a geofence follows a fence that changes, is switched off and on, or unlinked, while the device is connected", async () => {
   const one = await person();
   const fenceId = await rules.addFence({ devices: [one.id], name: "Garden" });
   await one.at(0);
@@ -222,7 +222,7 @@ test("a fence of the organization holds for every device, from the first fix aft
   await rules.changeFence(fenceId, { isActive: false });
 });
 
-test("a stay that nobody asked for becomes due when the fence is told to watch it, the device being silent", async () => {
+test("a stay that nobody asked for becomes due when the fence is set to watch it, the device being silent", async () => {
   const one = await person();
   const fenceId = await rules.addFence({ devices: [one.id] });
   await one.at(0);
@@ -234,7 +234,7 @@ test("a stay that nobody asked for becomes due when the fence is told to watch i
   expect(await rules.ruleEvents(one.id)).toMatchObject([{ title: "Stayed in Home", ts: clock.now() }]);
 });
 
-test("keeps to the windows of a schedule: the state moves, without a word", async () => {
+test("a geofence keeps to the windows of a schedule: the state changes, without an event", async () => {
   const one = await person();
   const schedule = {
     timezone: "Europe/Rome",
@@ -254,7 +254,7 @@ test("keeps to the windows of a schedule: the state moves, without a word", asyn
   expect(await one.events()).toEqual(["Entered Home"]);
 });
 
-test("makes nothing of late and of older fixes, and reports the change with the next fresh one", async () => {
+test("a geofence makes nothing of late and of older fixes, and reports the change with the next fresh one", async () => {
   const one = await person();
   await rules.addFence({ devices: [one.id] });
   await one.at(0);
@@ -272,7 +272,7 @@ test("makes nothing of late and of older fixes, and reports the change with the 
   expect(await one.events()).toEqual(["Left Home"]);
 });
 
-test("takes positions found by networks for fixes, which need a second one or a minute", async () => {
+test("a geofence takes positions found by networks for fixes, which need a second one or a minute", async () => {
   const one = await person();
   await rules.addFence({ devices: [one.id], radiusM: 500 });
   await one.at(0);

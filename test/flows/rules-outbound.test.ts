@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-test("partners are told of presence, fences, stays, breaches and the battery, each once, packets and timers alike", async () => {
+test("partners receive presence, fences, stays, breaches and the battery, each once, from packets and timers alike", async () => {
   const gateway = await world.open();
   const rules = rulesOf(world);
   const uid = nextImei();

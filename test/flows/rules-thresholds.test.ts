@@ -44,7 +44,7 @@ async function person() {
   };
 }
 
-test("makes one event of a breach and one of its end, with the rule, the bound and the value", async () => {
+test("a threshold makes one event of a breach and one of its end, with the rule, the bound and the value", async () => {
   const one = await person();
   const thresholdId = await rules.addThreshold({ deviceId: one.id, low: 45, high: 120, severity: 30, clearMargin: 5 });
   await one.say(vitals({ hr: 80, bat: 81 }), gpsFix(clock.nowMs(), 41.9, 12.4));
@@ -78,7 +78,7 @@ test("makes one event of a breach and one of its end, with the rule, the bound a
   expect((await one.messages()).at(-1)).toBe("hr 40 below 45");
 });
 
-test("waits for the duration by a timer, and a value inside ends the wait", async () => {
+test("a threshold waits for the duration by a timer, and a value inside ends the wait", async () => {
   const one = await person();
   await rules.addThreshold({ deviceId: one.id, high: 120, minDurationSeconds: 60 });
   await one.has({ hr: 130 });
@@ -98,7 +98,7 @@ test("waits for the duration by a timer, and a value inside ends the wait", asyn
   ]);
 });
 
-test("holds a second breach back for the cooldown, and makes it then if the value is still outside", async () => {
+test("a threshold holds a second breach back for the cooldown, and makes it then if the value is still outside", async () => {
   const one = await person();
   await rules.addThreshold({ deviceId: one.id, high: 120, cooldownSeconds: 300 });
   for (const hr of [130, 100, 140]) {
@@ -111,7 +111,7 @@ test("holds a second breach back for the cooldown, and makes it then if the valu
   expect((await one.messages()).at(-1)).toBe("hr 140 above 120");
 });
 
-test("takes the most specific rule, of the user before the device's and the organization's", async () => {
+test("a threshold takes the most specific rule, of the user before the device's and the organization's", async () => {
   const one = await person();
   const userId = await rules.addUser();
   const own = [
@@ -136,7 +136,7 @@ test("takes the most specific rule, of the user before the device's and the orga
   for (const id of own.slice(0, 2)) await rules.deleteThreshold(id);
 });
 
-test("ends a breach without a word when its rule does not apply for a while, though no reading comes meanwhile", async () => {
+test("a threshold ends a breach without an event when its rule does not apply for a while, even if no reading arrives in between", async () => {
   const one = await person();
   const userId = await rules.addUser();
   const disable = 30;
@@ -170,7 +170,7 @@ test("ends a breach without a word when its rule does not apply for a while, tho
   await rules.deleteThreshold(ruleId);
 });
 
-test("ends a breach when its rule did not apply, however briefly, and no other", async () => {
+test("a threshold ends a breach when its rule did not apply, however briefly, and no other", async () => {
   const [one, other, third] = [await person(), await person(), await person()];
   const userId = await rules.addUser();
   const ruleId = await rules.addThreshold({ metric: "sbp", high: 150 });
@@ -237,7 +237,7 @@ test("an interruption is found by whoever takes the device over, after the rules
   await rules.deleteThreshold(ruleId);
 });
 
-test("makes nothing of readings that come more than a quarter of an hour late", async () => {
+test("a threshold makes nothing of readings that come more than a quarter of an hour late", async () => {
   const one = await person();
   await rules.addThreshold({ deviceId: one.id, high: 120 });
   await one.say(vitals({ hr: 150, bat: 5 }, clock.nowMs() - 16 * 60_000));
@@ -248,7 +248,7 @@ test("makes nothing of readings that come more than a quarter of an hour late", 
 
 const lowBattery: Alarm = { kind: "alarm", type: "low_battery", code: "06", deviceTimeMs: null };
 
-test("raises low_battery once, by the level or by the device, until more than 20 percent", async () => {
+test("a threshold raises low_battery once, by the level or by the device, until more than 20 percent", async () => {
   const one = await person();
   for (const bat of [60, 16, 15, 14, 18, 20, 12]) {
     await one.has({ bat });

@@ -80,7 +80,7 @@ describe.each(["iw-h10", "iw-pt880", "watch-generic"])("a simulated %s", (model)
     if (["restart", "power_off", "factory_reset"].includes(type)) await untilOnline(device);
   });
 
-  it("is located, and measures, when it is told to", async () => {
+  it("reports its place, and measures, on command", async () => {
     const { token } = world.integration;
     const history = async () =>
       (await world.api.call("GET", `/api/v1/devices/${uid}/telemetry/`, { token })).body.results;

@@ -38,7 +38,7 @@ const timesOf = async (uid: string): Promise<number[]> => {
 };
 
 describe("trackers", () => {
-  it("are told by one byte whether they are known", async () => {
+  it("learn from one byte whether they are known", async () => {
     const unknown = await open("490154209999990");
     await unknown.until(/^00/);
     await unknown.untilClosed();
@@ -75,7 +75,7 @@ describe("trackers", () => {
     expect(events.map(({ event_type }) => event_type)).toEqual([10, 20]);
   });
 
-  it("answer commands by texts, and restart without a word", async () => {
+  it("answer commands by texts, and restart without an answer", async () => {
     const uid = await world.device("teltonika-generic");
     const tracker = await logIn(uid);
     const locate = await world.command(uid, "locate_now");

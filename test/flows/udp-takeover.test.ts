@@ -19,7 +19,7 @@ const takeovers = (): number => gateway.metric("vigil_gateway_takeovers_total");
 const audited = (uid: string): Promise<{ additional_data: { reason: string } }[]> =>
   world.db.many`select additional_data from audit_log where object_repr = ${uid} order by id`;
 
-test("leaves a trace of one datagram that takes over a TCP connection, though it shows the same address", async () => {
+test("the gateway leaves a trace of one datagram that takes over a TCP connection, though it shows the same address", async () => {
   const uid = nextImei();
   const id = await world.addDevice(uid);
   const tracker = await gateway.tracker(uid);
@@ -42,7 +42,7 @@ test("leaves a trace of one datagram that takes over a TCP connection, though it
   await back.close();
 });
 
-test("makes an event of datagrams that take a connection over again and again", async () => {
+test("the gateway makes an event of datagrams that take a connection over again and again", async () => {
   const uid = nextImei();
   const id = await world.addDevice(uid);
   const forger = await openUdpDevice(gateway.address.port);
@@ -59,7 +59,7 @@ test("makes an event of datagrams that take a connection over again and again", 
   forger.close();
 });
 
-test("takes a device that changes its port for the same one", async () => {
+test("the gateway takes a device that changes its port for the same one", async () => {
   const uid = nextImei();
   await world.addDevice(uid);
   const before = takeovers();

@@ -44,7 +44,7 @@ const session = (id: string) =>
 const dropped = (reason: string, host = gateway): number =>
   host.metric(`vigil_gateway_datagrams_dropped_total{reason="${reason}"}`);
 
-test("stores a datagram before it is answered, and answers its sender", async () => {
+test("the gateway stores a datagram before it is answered, and answers its sender", async () => {
   const { uid, id } = await registered();
   const device = await phone();
   const lock = await world.db.connect();
@@ -63,7 +63,7 @@ test("stores a datagram before it is answered, and answers its sender", async ()
   expect(await session(id)).toMatchObject({ epoch: 1, disconnected_at: null, remote_addr: "127.0.0.1" });
 });
 
-test("keeps one session for the datagrams of an address, and reads each of them whole", async () => {
+test("the gateway keeps one session for the datagrams of an address, and reads each of them whole", async () => {
   const { uid, id } = await registered();
   const device = await phone();
   for (let n = 1; n <= 20; n++) device.send(uid, n, [vitals({ hr: 60 + n })]);
@@ -77,7 +77,7 @@ test("keeps one session for the datagrams of an address, and reads each of them 
   expect((await session(id)).epoch).toBe(1);
 });
 
-test("stores a packet once that is sent again from another address", async () => {
+test("the gateway stores a packet once that is sent again from another address", async () => {
   const { uid, id } = await registered();
   const [before, after] = [await phone(), await phone()];
   const fix = gpsFix(world.clock.nowMs(), 41.9, 12.5);
@@ -95,7 +95,7 @@ test("stores a packet once that is sent again from another address", async () =>
   expect((await session(id)).epoch).toBe(3);
 });
 
-test("gives an address to the device that speaks from it now", async () => {
+test("the gateway gives an address to the device that speaks from it now", async () => {
   const [one, other] = [await registered(), await registered()];
   const shared = await phone();
   shared.send(one.uid, 1, [vitals({ hr: 61 })]);
@@ -106,7 +106,7 @@ test("gives an address to the device that speaks from it now", async () => {
   expect([await rates(one.id), await rates(other.id)]).toEqual([[61, 63], [62]]);
 });
 
-test("takes a frame without an id as that of the device that spoke last", async () => {
+test("the gateway takes a frame without an id as that of the device that spoke last", async () => {
   const { uid, id } = await registered();
   const device = await phone();
   const before = dropped("no_login");
@@ -119,7 +119,7 @@ test("takes a frame without an id as that of the device that spoke last", async 
   expect(await rates(id)).toEqual([90]);
 });
 
-test("counts an unknown id and tells it nothing", async () => {
+test("the gateway counts an unknown id and does not answer it", async () => {
   const uid = nextImei();
   const device = await phone();
   device.send(uid, 1);
@@ -129,7 +129,7 @@ test("counts an unknown id and tells it nothing", async () => {
   await vi.waitUntil(() => gateway.metric("vigil_gateway_udp_peers") === gateway.metric("vigil_gateway_devices"), soon);
 });
 
-test("drops what is too large and what no protocol begins with", async () => {
+test("the gateway drops what is too large and what no protocol begins with", async () => {
   const device = await phone();
   const [large, strange] = [dropped("too_large"), dropped("unrecognized")];
   device.write(`{"id":"${"1".repeat(9000)}"}\n`);
@@ -138,7 +138,7 @@ test("drops what is too large and what no protocol begins with", async () => {
   expect(device.answers).toEqual([]);
 });
 
-test("ends the session when the address is no longer fresh, and opens it again with the next datagram", async () => {
+test("the gateway ends the session when the address is no longer fresh, and opens it again with the next datagram", async () => {
   const brief = await world.open({ protocols: both, limits: { addressFreshMs: 100 } });
   const { uid, id } = await registered();
   const device = await phone(brief.address.port);
@@ -151,7 +151,7 @@ test("ends the session when the address is no longer fresh, and opens it again w
   await brief.close();
 });
 
-test("bounds what waits while the database is away, and goes on after it", async () => {
+test("the gateway bounds what waits while the database is away, and goes on after it", async () => {
   const small = await world.open({ protocols: both, limits: { waitingFrames: 2, waitingDatagrams: 3 } });
   const { uid, id } = await registered();
   const device = await phone(small.address.port);
@@ -173,7 +173,7 @@ test("bounds what waits while the database is away, and goes on after it", async
   await small.close();
 });
 
-test("bounds the peers of an address and those that are looked up at once", async () => {
+test("the gateway bounds the peers of an address and those that are looked up at once", async () => {
   const strict = await world.open({ protocols: both, limits: { connectionsPerAddress: 1 } });
   const [one, other] = [await registered(), await registered()];
   const device = await phone(strict.address.port);
@@ -191,7 +191,7 @@ test("bounds the peers of an address and those that are looked up at once", asyn
   await closed.close();
 });
 
-test("opens UDP on dedicated ports of protocols that speak it, and not at all when it is off", async () => {
+test("the gateway opens UDP on dedicated ports of protocols that speak it, and not at all when it is off", async () => {
   const spoken = await world.open({
     protocols: [testProtocol("watch"), ...both],
     dedicatedPorts: [

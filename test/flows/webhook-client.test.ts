@@ -49,7 +49,7 @@ function textOf({ outcome }: Answer): string {
 }
 
 describe("an attempt", () => {
-  it("posts the bytes and tells the status", async () => {
+  it("posts the bytes and reports the status", async () => {
     const answer = await target(`${receiver.url}/a?b=c`).send({ "Content-Type": "application/json" }, body);
     expect(answer).toMatchObject({ outcome: { kind: "answered", status: 200 }, retryAfter: undefined });
     expect(receiver.calls).toHaveLength(1);

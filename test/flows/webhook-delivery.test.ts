@@ -268,7 +268,7 @@ describe("lanes", () => {
     dead.cut();
   });
 
-  it("pass a row that takes long, and remember it", async () => {
+  it("pass a slow row, and keep it on record", async () => {
     let held: string | undefined;
     const receiver = await receive((call) => {
       held ??= call.id;
@@ -291,7 +291,7 @@ describe("lanes", () => {
     );
   });
 
-  it("move to another worker when one goes away, and count attempts on", async () => {
+  it("move to another worker when one stops, and continue its count of attempts", async () => {
     const receiver = await receive(({ attempt }) => (attempt < 3 ? 500 : 200));
     const hook = await world.makeHook({ webhookUrl: receiver.url });
     const first = await world.startWorker({ waitsMs: [20, 400, 20] });
@@ -329,12 +329,12 @@ describe("lanes", () => {
     await until(() => expect(idsOf(receiver)).toEqual([first, second]));
   });
 
-  it("take no row for new that is on record behind the cursor", async () => {
+  it("treat no row after the cursor as new that is already on record", async () => {
     const receiver = await receive();
     const hook = await world.makeHook({ webhookUrl: receiver.url });
     const [first, failed, dead, last] = await hook.append("alarm.sos", "alarm.sos", "alarm.sos", "alarm.sos");
     const { id, organizationId } = hook;
-    // What a worker leaves that ended while its first row was under way.
+    // What a worker leaves that ended while its first row was in progress.
     await world.db.run`insert into delivery_lanes (integration_id, organization_id) values (${id}, ${organizationId})`;
     await world.db.run`
       insert into deliveries values (${id}, ${failed}, ${organizationId}, 1, 2, ${new Date(Date.now() + 300)})`;

@@ -125,7 +125,7 @@ describe("dead letters and tests on the command line", () => {
     await world.db.run`insert into dead_letters values (${hook.id}, ${id}, ${organizationId}, 1, 'HTTP 410', now())`;
     const now = new Date();
     const redriven = await world.db.transaction((tx) =>
-      redriveDeadLetters(tx, organizationId, hook.id, { id: undefined, now }),
+      redriveDeadLetters(tx, organizationId, hook.id, { ids: undefined, now }),
     );
     expect(redriven).toBe(0);
     expect(await world.deadLettersOf(hook)).toHaveLength(1);

@@ -66,6 +66,8 @@ export interface TestApiOptions {
   logsEveryCall?: boolean;
   /** Where the application logs to; together with isPrivate. */
   log?: Logger;
+  /** The authority of webhook receivers. */
+  extraCa?: string;
   /** An application and a database of its own: for a file that counts whole tables, breaks the database or fills limits of the address. */
   isPrivate?: boolean;
 }
@@ -77,7 +79,12 @@ export interface TestApiOptions {
 export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi> {
   const clock = options.clock ?? makeClock();
   const isSpecial =
-    options.isPrivate || options.routes || options.url !== undefined || options.speech || options.retentionDays;
+    options.isPrivate ||
+    options.routes ||
+    options.url !== undefined ||
+    options.speech ||
+    options.retentionDays ||
+    options.extraCa;
   if (isSpecial || worker.isTaken) return openApplication({ ...options, clock });
   worker.isTaken = true;
   worker.clock = clock;
@@ -116,7 +123,8 @@ async function openApplication(options: TestApiOptions & { clock: Clock }): Prom
   const voice = new VoiceService(options.speech ?? { kind: "espeak" });
   const retention = options.retentionDays ? { retentionDays: options.retentionDays } : {};
   const times = { commandAckTimeoutSeconds: 60, commandTtlSeconds: 86_400 };
-  const table = routeTable({ catalog: loadCatalog(), voice, ...times, ...retention });
+  const catalog = loadCatalog();
+  const table = routeTable({ catalog, voice, ...times, ...retention });
   worker.decoyHash ??= makeDecoyHash("decoy");
   const app = buildApp({
     routes: [...table, ...(options.routes ?? [])],
@@ -129,6 +137,8 @@ async function openApplication(options: TestApiOptions & { clock: Clock }): Prom
     statements: makeStatementSlots(10),
     sessionKey: await loadSessionKey(db, testSecrets, clock.now()),
     secrets: testSecrets,
+    catalog,
+    webhooks: { timeoutMs: 2000, allowCidrs: ["127.0.0.0/8"], extraCa: options.extraCa },
     passwords: new PasswordWork(),
     decoyHash: await worker.decoyHash,
     baseUrl: () => baseUrl,

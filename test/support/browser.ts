@@ -20,6 +20,8 @@ export const openBrowser = (): Promise<Browser> =>
       "--disable-background-networking",
       "--disable-component-update",
       "--disable-sync",
+      // A microphone that hears a beep every second.
+      "--use-fake-device-for-media-stream",
     ],
   });
 

@@ -29,8 +29,10 @@ export async function setup(): Promise<() => Promise<void>> {
   }
   const dataDir = await mkdtemp(join(tmpdir(), "vigil-test-"));
   const server = await openEmbeddedServer({ dataDir, log: makeLogger("silent"), purpose: "command", settings });
-  const { host, port, user, database } = server.connection;
-  await prepare(`postgresql://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`);
+  const { host, port, user, database, password } = server.connection;
+  await prepare(
+    `postgresql://${user}:${encodeURIComponent(password)}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`,
+  );
   return async () => {
     await server.release();
     await rm(dataDir, { recursive: true, force: true });

@@ -17,9 +17,9 @@ type Environment = Record<string, string | undefined>;
 
 const environment = (extra: Environment): NodeJS.ProcessEnv => ({ ...process.env, DATABASE_URL: undefined, ...extra });
 
-export function runVigil(args: readonly string[], env: Environment = {}): Promise<Finished> {
+export function runVigil(args: readonly string[], env: Environment = {}, input?: string): Promise<Finished> {
   return new Promise((done) => {
-    execFile(
+    const child = execFile(
       process.execPath,
       [bin, ...args],
       { env: environment(env), maxBuffer: 2 ** 26 },
@@ -27,6 +27,19 @@ export function runVigil(args: readonly string[], env: Environment = {}): Promis
         done({ code: error ? ((error.code as number | undefined) ?? null) : 0, stdout, stderr });
       },
     );
+    if (input !== undefined) child.stdin?.end(input);
+  });
+}
+
+/** Runs a command and kills it with -9 if it has not ended by then. */
+export function killVigil(args: readonly string[], afterMs: number, env: Environment = {}): Promise<void> {
+  const child = spawn(process.execPath, [bin, ...args], { env: environment(env), stdio: "ignore" });
+  const timer = setTimeout(() => child.kill("SIGKILL"), afterMs);
+  return new Promise((done) => {
+    child.on("exit", () => {
+      clearTimeout(timer);
+      done();
+    });
   });
 }
 

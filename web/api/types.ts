@@ -1,19 +1,27 @@
 /** The shapes of answers, taken from the schemas that the server validates and serializes with. Nothing is written twice. */
+import type { Static } from "@sinclair/typebox";
+import type { DeviceModel as DeviceModelSchema } from "../../src/resources/catalog/catalog-schemas.ts";
 import type { User } from "../../src/resources/users/user-record.ts";
 
+export type { FactorState } from "../../src/oauth/second-factor-store.ts";
 export type { Assignment } from "../../src/resources/assignments/assignment-record.ts";
 export type { Capability } from "../../src/resources/catalog/catalog-schemas.ts";
 export type { Command } from "../../src/resources/commands/command-record.ts";
 export type { Device } from "../../src/resources/devices/device-record.ts";
+export type { DeviceConfig } from "../../src/resources/devices/device-settings.ts";
 export type { EcgRecording, EcgRecordingDetail } from "../../src/resources/ecg/ecg-record.ts";
+export type { EcgWaveform } from "../../src/resources/ecg/ecg-routes.ts";
 export type { Event, EventDetail } from "../../src/resources/events/event-record.ts";
 export type { Geofence, GeofenceDetail } from "../../src/resources/geofences/geofence-record.ts";
 export type { Invitation } from "../../src/resources/invitations/invitation-record.ts";
 export type { Location } from "../../src/resources/locations/location-record.ts";
 export type { Segment } from "../../src/resources/locations/segments.ts";
 export type { Message } from "../../src/resources/messages/message-record.ts";
+export type { Telemetry } from "../../src/resources/telemetry/telemetry-routes.ts";
 export type { AlertThreshold } from "../../src/resources/thresholds/threshold-record.ts";
 export type { User, UserDetail } from "../../src/resources/users/user-record.ts";
+
+export type DeviceModel = Static<typeof DeviceModelSchema>;
 
 export type Role = "VIEWER" | "USER" | "ADMIN" | "OWNER";
 
@@ -28,6 +36,16 @@ export interface Preferences {
   timezone: string | null;
   alarm_mail: "off" | "critical" | "warning";
   organizations: { slug: string; name: string; role: number }[];
+}
+
+/** An own session of the person, as `/console/api/sessions/` lists it. */
+export interface SessionEntry {
+  id: string;
+  created_at: string;
+  last_used_at: string;
+  ip: string;
+  user_agent: string;
+  current: boolean;
 }
 
 export interface Page<T> {

@@ -1,6 +1,8 @@
 import { Map as MapView, NavigationControl, setWorkerUrl } from "maplibre-gl";
 import workerUrl from "maplibre-gl/dist/maplibre-gl-worker.mjs?url";
 import "maplibre-gl/dist/maplibre-gl.css";
+import { common } from "../texts/common.ts";
+import { mapTexts } from "../texts/map.ts";
 import { configuredStyle, outlineStyle } from "./map-style.ts";
 
 setWorkerUrl(workerUrl);
@@ -21,10 +23,19 @@ export function openMap(container: HTMLElement, place: MapPlace): MapView {
     center: [place.lng, place.lat],
     zoom: place.zoom,
     attributionControl: own === "" ? false : { compact: true },
+    locale: {
+      "Map.Title": common("map"),
+      "NavigationControl.ZoomIn": mapTexts("zoomIn"),
+      "NavigationControl.ZoomOut": mapTexts("zoomOut"),
+    },
     maxPitch: 0,
     dragRotate: false,
   });
+  // The section around it is the region named so; a second one would be read out as another map.
+  map.getCanvas().setAttribute("role", "application");
   map.addControl(new NavigationControl({ showCompass: false }), "top-right");
+  // The page has a region of this name already; the drawing itself takes keys.
+  map.getCanvas().setAttribute("role", "application");
   return map;
 }
 

@@ -1,5 +1,6 @@
 import { call, get, post, setSessionEndHandler } from "../api/client.ts";
 import type { Me, Preferences, Role } from "../api/types.ts";
+import { readerZone } from "../texts/format.ts";
 import { chooseLocale } from "../texts/locale.ts";
 import { navigate } from "./router.ts";
 import { makeStore } from "./store.ts";
@@ -25,8 +26,16 @@ export async function loadSession(): Promise<void> {
     get<Me>("/console/api/me/"),
     get<Preferences>("/console/api/preferences/"),
   ]);
-  await chooseLocale(preferences.locale);
+  chooseLocale(preferences.locale);
+  readerZone.set(preferences.timezone);
   session.set({ me, preferences });
+}
+
+/** What the person has just chosen holds at once. */
+export function applyPreferences(preferences: Preferences): void {
+  chooseLocale(preferences.locale);
+  readerZone.set(preferences.timezone);
+  session.update((before) => before && { ...before, preferences });
 }
 
 export interface SignIn {

@@ -1,7 +1,14 @@
+import { makeStore } from "../state/store.ts";
 import { locale } from "./locale.ts";
 
 /** Dates, numbers and ages the way the reader writes them. */
 const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** The zone that the reader has chosen; null: that of the browser. */
+export const readerZone = makeStore<string | null>(null);
+
+const zoned = (timeZone: string | null = readerZone.get()): Intl.DateTimeFormatOptions =>
+  timeZone === null ? {} : { timeZone };
 
 function format(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   const key = locale.get() + JSON.stringify(options);
@@ -15,13 +22,13 @@ function format(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
 
 /** Date and time in the given zone, or the reader's own. */
 export const showTime = (iso: string, timeZone?: string): string =>
-  format({ dateStyle: "medium", timeStyle: "short", ...(timeZone ? { timeZone } : {}) }).format(new Date(iso));
+  format({ dateStyle: "medium", timeStyle: "short", ...zoned(timeZone) }).format(new Date(iso));
 
 export const showDate = (iso: string, timeZone?: string): string =>
-  format({ dateStyle: "medium", ...(timeZone ? { timeZone } : {}) }).format(new Date(iso));
+  format({ dateStyle: "medium", ...zoned(timeZone) }).format(new Date(iso));
 
 export const showClock = (iso: string, timeZone?: string): string =>
-  format({ timeStyle: "short", ...(timeZone ? { timeZone } : {}) }).format(new Date(iso));
+  format({ timeStyle: "short", ...zoned(timeZone) }).format(new Date(iso));
 
 export const showNumber = (value: number, maxDigits = 1): string =>
   new Intl.NumberFormat(locale.get(), { maximumFractionDigits: maxDigits }).format(value);

@@ -2,6 +2,8 @@ import { defineTexts } from "./define.ts";
 
 export const mapTexts = defineTexts({
   en: {
+    zoomIn: "Zoom in",
+    zoomOut: "Zoom out",
     find: "Find a device",
     follow: "Follow",
     unfollow: "Stop following",
@@ -15,6 +17,8 @@ export const mapTexts = defineTexts({
     noDevices: "No devices yet. Register one under Devices.",
   },
   it: {
+    zoomIn: "Ingrandisci",
+    zoomOut: "Riduci",
     find: "Cerca un dispositivo",
     follow: "Segui",
     unfollow: "Non seguire più",
@@ -28,6 +32,8 @@ export const mapTexts = defineTexts({
     noDevices: "Ancora nessun dispositivo. Ne registri uno in Dispositivi.",
   },
   de: {
+    zoomIn: "Vergrößern",
+    zoomOut: "Verkleinern",
     find: "Gerät suchen",
     follow: "Folgen",
     unfollow: "Nicht mehr folgen",
@@ -41,6 +47,8 @@ export const mapTexts = defineTexts({
     noDevices: "Noch keine Geräte. Registrieren Sie eines unter Geräte.",
   },
   fr: {
+    zoomIn: "Agrandir",
+    zoomOut: "Réduire",
     find: "Chercher un appareil",
     follow: "Suivre",
     unfollow: "Ne plus suivre",
@@ -54,6 +62,8 @@ export const mapTexts = defineTexts({
     noDevices: "Pas encore d’appareils. Enregistrez-en un sous Appareils.",
   },
   es: {
+    zoomIn: "Acercar",
+    zoomOut: "Alejar",
     find: "Buscar un dispositivo",
     follow: "Seguir",
     unfollow: "Dejar de seguir",

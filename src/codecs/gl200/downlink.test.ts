@@ -14,9 +14,9 @@ it.each([
   ["restart", "AT+GTRTO=gl300,3,,,,,,0012$"],
   ["factory_reset", "AT+GTRTO=gl300,4,,,,,,0012$"],
   ["power_off", "AT+GTRTO=gl300,5,,,,,,0012$"],
-])("writes %s with password and serial", (type, frame) => expect(frames(type)).toEqual([frame]));
+])("the gl200 codec writes %s with password and serial", (type, frame) => expect(frames(type)).toEqual([frame]));
 
-it("knows nothing else, texts and voice included", () => {
+it("the gl200 codec knows nothing else, texts and voice included", () => {
   expect(() => frames("set_timezone")).toThrow(UnsupportedDownlink);
   expect(() => frames("toString")).toThrow(UnsupportedDownlink);
   expect(() => encodeDownlink({ kind: "text", text: "hi", senderName: "", serial: "0012" }, session)).toThrow(
@@ -25,7 +25,7 @@ it("knows nothing else, texts and voice included", () => {
   expect(encodeDownlink({ kind: "clock" }, session)).toEqual([]);
 });
 
-it("numbers commands with four hexadecimal digits, and never with FFFF", () => {
+it("the gl200 codec numbers commands with four hexadecimal digits, and never with FFFF", () => {
   expect([0, 17, 0xfffd, 0xfffe, 1e9].map(serialOf)).toEqual(["0001", "0012", "FFFE", "0001", serialOf(1e9)]);
   expect(serialOf(1e9)).toMatch(/^[\dA-F]{4}$/);
 });

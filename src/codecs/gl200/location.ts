@@ -6,7 +6,7 @@ import { type Report, readTime } from "./report.ts";
 /**
  * The location group of a report: `accuracy,speed,course,altitude,longitude,latitude,time,mcc,mnc,lac,cell`. It stands in
  * another place in nearly every report and model, so it is found by its coordinates and its time, or by the empty fields in
- * their place and the cell behind them.
+ * their place and the cell after them.
  */
 export interface LocationGroup {
   fix: Fix;
@@ -37,7 +37,7 @@ export function readLocations(report: Report): LocationGroup[] {
   return groups;
 }
 
-/** No coordinates and no time, and a cell behind them. */
+/** No coordinates and no time, and a cell after them. */
 function isEmptyGroup(fields: readonly string[], at: number): boolean {
   const isEmpty = [-2, -1, 0, 1, 2].every((step) => fields[at + step] === "");
   return isEmpty && readNetwork(fields, at + 3) !== null;
@@ -114,7 +114,7 @@ export function readNetwork(fields: readonly string[], at: number): Fix["network
 
 const hexNumber = /^[\da-f]{1,8}$/i;
 
-/** Area and cell are hexadecimal, behind country and operator. */
+/** Area and cell are hexadecimal, after country and operator. */
 export function readCell(
   fields: readonly string[],
   at: number,

@@ -88,8 +88,7 @@ describe("positions", () => {
       network: null,
     }));
 
-  it("are found in reports nobody has heard of", () =>
-    expect(read(report("XYZ", `7,8,9,${place},,${tail}`))).toEqual([fix]));
+  it("are found in unknown reports", () => expect(read(report("XYZ", `7,8,9,${place},,${tail}`))).toEqual([fix]));
 });
 
 describe("batteries of the models", () => {
@@ -187,7 +186,7 @@ describe("binary reports", () => {
     expect(read(event).at(-1)).toMatchObject({ kind: "alarm", type: "low_battery" });
   });
 
-  it("with a wrong checksum are refused, and the report behind them is read", () => {
+  it("with a wrong checksum are refused, and the report after them is read", () => {
     const bad = Buffer.from(binaryFix);
     bad[30] = (bad[30] as number) ^ 1;
     expect(problemsOf(bad)).toEqual(["binary report with a wrong checksum"]);

@@ -90,7 +90,7 @@ export function readLbsBlock(reader: ByteReader, report: Report, form: CellForm 
   if (cell) report.cells.push(cell);
 }
 
-/** The form of a block of so many bytes, which is all that tells them apart. */
+/** The form of a block of this many bytes, the only thing that distinguishes them. */
 export function lbsFormOf(byteCount: number, hasWideMnc: boolean): CellForm | undefined {
   const cellBytes = byteCount - (hasWideMnc ? 4 : 3);
   if (cellBytes === 5) return {};

@@ -161,7 +161,7 @@ export const readVehicle: InformationReader = (content, report, zone) => {
   return undefined;
 };
 
-/** F2: a Bluetooth accessory, told as text after its time and place. */
+/** F2: a Bluetooth accessory, reported as text after its time and place. */
 export const readAccessory: InformationReader = (content, report) => {
   const reader = new ByteReader(content);
   report.deviceTimeMs = reader.u32() * 1000;

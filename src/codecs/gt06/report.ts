@@ -1,7 +1,7 @@
 import type { AccessPoint, Alarm, CellTower, Fix, GpsPosition, TrackerMessage, Vitals } from "../tracker-message.ts";
 import type { RaisedAlarm } from "./alarms.ts";
 
-/** What a frame says, collected while its blocks are read, and then told as messages. */
+/** What a frame says, collected while its blocks are read, and then turned into messages. */
 export class Report {
   deviceTimeMs: number | null = null;
   /** Undefined: the frame speaks of no position. Null: it does, and there is no fix. */

@@ -186,12 +186,12 @@ describe("values", () => {
       "fix 08:15:24 -41.9,-12.5 4 km/h 118°",
     ));
 
-  it("tells the alarm of a state once, when it begins", () => {
+  it("raises the alarm of a state once, when it begins", () => {
     const [calm, help] = [short(0x13, "40 06 04 00 02"), short(0x13, "60 06 04 00 02")];
     expect(alarms(calm, help, help, calm, help)).toEqual(["alarm - sos S4", "alarm - sos S4"]);
   });
 
-  it("tells every alarm packet", () => {
+  it("raises every alarm packet", () => {
     const sos = frameNamed("an alarm");
     expect(alarms(sos, sos)).toHaveLength(2);
   });

@@ -28,7 +28,7 @@ const otherwise: Readonly<Record<number, string>> = {
 
 /** Frames of which nothing is stored elsewhere, and something here. */
 const moreHere: Readonly<Record<number, string>> = {
-  61: "a cell with its time is worth a look-up",
+  61: "a cell with its time is worth a lookup",
   161: "the firmware",
 };
 

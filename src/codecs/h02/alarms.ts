@@ -16,7 +16,7 @@ export function isStatus(field: string | undefined): field is string {
 }
 
 /**
- * The alarms of a status. A call for help is told with every report, the service joins those of a minute; other states are told
+ * The alarms of a status. A call for help is raised with every report, the service joins those of a minute; other states are raised
  * when they begin, since they last as long as the car stands or the power is cut.
  */
 export function readAlarms(status: string, deviceTimeMs: number | null, memory: Map<string, string>): Alarm[] {

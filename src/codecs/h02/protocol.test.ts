@@ -43,7 +43,7 @@ describe("bad frames", () => {
     ["a lonely star", Buffer.from("*")],
   ])("reads the good frame after %s", (_, bad) => expect(raws(bad, good, good).slice(-2)).toEqual([good, good]));
 
-  it("skips line ends between frames without a word", () => {
+  it("silently skips line ends between frames", () => {
     const fed = read(good, Buffer.from("\r\n"), good, Buffer.from("\r\n"));
     expect([fed.frames.length, fed.problems, fed.rest.length]).toEqual([2, [], 0]);
   });

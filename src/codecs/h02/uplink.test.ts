@@ -108,9 +108,9 @@ describe("alarms", () => {
   const alarms = (...words: string[]): string[] =>
     said(...words.map((word) => text(`V1,081524,${place},010326,${word}`))).filter((one) => one.startsWith("alarm"));
 
-  it("tells a call for help with every report", () => expect(alarms("FFFFFFFD", "FFFFFFFD")).toHaveLength(2));
-  it("tells other states when they begin", () =>
+  it("raises a call for help with every report", () => expect(alarms("FFFFFFFD", "FFFFFFFD")).toHaveLength(2));
+  it("raises other states when they begin", () =>
     expect(alarms("FFF7FFFF", "FFF7FFFF", "FFFFFFFF", "FFF7FFFF")).toHaveLength(2));
-  it("tells both bits of a call for help as one", () => expect(alarms("FFFBFFFD")).toEqual(["alarm 08:15:24 sos 1"]));
-  it("tells nothing when all bits are one", () => expect(alarms("FFFFFFFF")).toEqual([]));
+  it("raises both bits of a call for help as one", () => expect(alarms("FFFBFFFD")).toEqual(["alarm 08:15:24 sos 1"]));
+  it("raises nothing when all bits are one", () => expect(alarms("FFFFFFFF")).toEqual([]));
 });

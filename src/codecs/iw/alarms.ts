@@ -19,7 +19,7 @@ const ALARMS: Readonly<Record<Dialect, Readonly<Record<string, AlarmType>>>> = {
   C: COMMON,
 };
 
-/** AP10: a position report with an alarm code behind the cell. Code 00 is a report without an alarm. */
+/** AP10: a position report with an alarm code after the cell. Code 00 is a report without an alarm. */
 export function readAlarm(frame: IwFrame, session: IwSession): TrackerMessage[] {
   const report = reportOf(frame, session);
   const code = report?.tail[4]?.trim().padStart(2, "0") ?? frame.fields[5]?.trim() ?? "";

@@ -3,7 +3,7 @@ import { UnsupportedDownlink } from "../protocol-definition.ts";
 import { nameHex, type Utf16 } from "../wire/utf16-text.ts";
 import type { Dialect, IwSession } from "./fields.ts";
 
-/** What a command becomes on the wire: codes with the fields behind IMEI and serial. */
+/** What a command becomes on the wire: codes with the fields after IMEI and serial. */
 export type WireCommand = readonly [code: string, ...fields: (string | number)[]];
 
 export interface CommandContext {

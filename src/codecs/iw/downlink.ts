@@ -76,7 +76,7 @@ function text(target: Target, { text, senderName, serial }: Text, toGb: (text: s
   return textFrame(target, "BP40", [target.device.imei, serial, hex]);
 }
 
-/** BP28: raw bytes behind the header. The watch repeats the second field in its answer, so it holds the serial. */
+/** BP28: raw bytes after the header. The watch repeats the second field in its answer, so it holds the serial. */
 function voicePart(target: Target, { senderName, serial, total, sequence, bytes }: VoicePart): Buffer {
   const name = nameHex(senderName, target.nameEncoding);
   const header = `${target.prefix}BP28,${name},${serial},${total},${sequence},${bytes.length},`;

@@ -29,7 +29,7 @@ export function recognizes(start: Buffer): boolean | undefined {
   return "IW".startsWith(head) || "TRV".startsWith(head) ? undefined : false;
 }
 
-/** The piece after the blanks at `from`. `mediaBytes`: a media frame is at `from` and ends after so many bytes. */
+/** The piece after the blanks at `from`. `mediaBytes`: a media frame is at `from` and ends after that many bytes. */
 export function nextPiece(
   bytes: Buffer,
   from: number,

@@ -54,7 +54,7 @@ export function readMedia(frame: MediaFrame, session: IwSession): TrackerMessage
   return [{ kind: "voice_part", deviceTimeMs, transfer: frame.time, total, sequence, bytes: Buffer.from(bytes) }];
 }
 
-/** Only the first part shows the form of a file; the connection remembers it for the others. */
+/** Only the first part shows the form of a file; the connection keeps it for the others. */
 function formOf(frame: MediaFrame, sequence: number, session: IwSession): MediaForm {
   if (sequence > 1) {
     const [time, kind, digits] = session.memory.get("iw.media")?.split("|") ?? [];

@@ -8,7 +8,7 @@ export interface Networks {
 const NUMBER = /^-?\d{1,10}$/;
 
 /**
- * Cells and access points among the fields of a report, told apart by their shape: `ssid|mac|signal`, `lac|cid|signal` and
+ * Cells and access points among the fields of a report, distinguished by their shape: `ssid|mac|signal`, `lac|cid|signal` and
  * `mcc|mnc|lac|cid|signal`, joined by `&` or commas. Anything else (codes, languages, pieces of names) is passed over.
  */
 export function readNetworks(fields: readonly string[], mcc: string | undefined, mnc: string | undefined): Networks {

@@ -29,11 +29,11 @@ const SPLIT_BLOCK = new RegExp(`^${BLOCK_PARTS.join(",?")}`);
 export interface PositionReport {
   fix: Fix;
   metrics: Metrics;
-  /** The fields behind the block: network, cell, and what the code adds. */
+  /** The fields after the block: network, cell, and what the code adds. */
   tail: string[];
 }
 
-/** The block of AP01 and AP10, and the networks behind it. */
+/** The block of AP01 and AP10, and the networks after it. */
 export function readPositionReport(frame: IwFrame, session: IwSession): PositionReport {
   const match = (dialectOf(session) === "C" ? SPLIT_BLOCK : BLOCK).exec(frame.body);
   if (!match) throw new MalformedFrame("bad position block");
@@ -85,7 +85,7 @@ export function readSurroundings({ code, fields }: IwFrame): TrackerMessage[] {
   ];
 }
 
-/** TRV units write more digits before the first comma, others beacons behind a bar. */
+/** TRV units write more digits before the first comma, others beacons after a bar. */
 function tailOf(text: string): string[] {
   const [more = "", ...tail] = text.split(",");
   if (!/^(?:\d{0,8}|\d{0,8}\|.*)$/.test(more)) throw new MalformedFrame("bad position block");

@@ -55,7 +55,7 @@ describe("logging in", () => {
     expect(decoded.problems).toEqual([]);
   });
 
-  it("stops behind the login and hands back what follows", () => {
+  it("stops after the login and returns what follows", () => {
     const decoded = read(`${LOGIN}IWAP49,71#IWAP03`);
     expect(decoded.frames).toHaveLength(1);
     expect(decoded.rest.toString()).toBe("IWAP49,71#IWAP03");
@@ -132,7 +132,7 @@ describe("IW streams", () => {
     expect(essence(feed(world, loggedIn(world), byteByByte(frameBytes(sample))))).toEqual(whole);
   });
 
-  it("reads a login and all frames glued together, with blanks between some", () => {
+  it("reads a login and all frames glued together, with spaces between some", () => {
     for (const dialect of ["A", "B", "C"] as const) {
       const samples = IW_SAMPLES.filter((sample) => sample.dialect === dialect);
       const stream = bytesOf(LOGIN + samples.map(({ frame }, at) => frame + (at % 3 ? "" : "\r\n\0 ")).join(""));
@@ -175,7 +175,7 @@ describe("IW streams", () => {
     ["media that broke off in its header", "IWAP07,2026050607", ["another frame inside"]],
     ["a text that never ends", `IWAP49,${"7".repeat(8192)}`, ["frame too long"]],
     ["a text that never ends, made of starts", "IWAP".repeat(2048), ["frame too long", "another frame inside"]],
-  ])("goes on at the next frame behind %s", (_, bad, skipped) => {
+  ])("continues with the next frame after %s", (_, bad, skipped) => {
     const world = iwWorld("A");
     const stream = bytesOf(`${bad}IWAP49,71#IWAP49,72#`);
     for (const pieces of [[stream], byteByByte(stream)]) {

@@ -56,7 +56,7 @@ export const reports: ReadonlyMap<string, Report> = new Map<string, Report>([
   ["AP05", { read: heartbeat, answer: () => ["1"] }],
 ]);
 
-/** A report of a kind that is not decoded (weather, cell look-up, logs): a watch that gets no answer hangs or repeats it. */
+/** A report of a kind that is not decoded (weather, cell lookup, logs): a watch that gets no answer hangs or repeats it. */
 export const otherReport: Report = { read: heartbeat };
 
 export function replyTo(frame: IwFrame, report: Report): Buffer[] {

@@ -33,7 +33,7 @@ export function readAlarmWord(word: number): ReportedAlarm[] {
   return alarms;
 }
 
-/** An emergency is told however often; the service itself raises a low battery only once. */
+/** An emergency is raised every time; the service itself raises a low battery only once. */
 const unfilteredTypes: ReadonlySet<AlarmType> = new Set(["sos", "fall", "low_battery"]);
 
 /**

@@ -1,6 +1,6 @@
 import { readBcd } from "../wire/bcd.ts";
 
-/** Six bytes `yymmddhhmmss` of a clock that is so many minutes ahead of UTC. Null: no digits, or no such time. */
+/** Six bytes `yymmddhhmmss` of a clock that is this many minutes ahead of UTC. Null: no digits, or no such time. */
 export function readTime(bytes: Uint8Array, offsetMinutes: number): number | null {
   const digits = readBcd(bytes);
   if (digits === undefined || digits.length !== 12) return null;

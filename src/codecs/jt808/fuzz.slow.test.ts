@@ -4,7 +4,9 @@ import { jt808Corpus, jt808World } from "../../../test/support/jt808-corpus.ts";
 
 const seconds = Number(process.env.VIGIL_FUZZ_SECONDS ?? 60);
 
-it("takes a minute of hostile input without a fault and without growing", { timeout: 120_000 + seconds * 2000 }, () => {
+it("the jt808 codec takes a minute of hostile input without a fault and without growing", {
+  timeout: 120_000 + seconds * 2000,
+}, () => {
   const heapBefore = process.memoryUsage().heapUsed;
   const endMs = performance.now() + seconds * 1000;
   fuzz(jt808World, jt808Corpus, seededRandom(Date.now()), () => performance.now() > endMs);

@@ -19,7 +19,7 @@ export function readCode({ address, body }: Envelope): { code: string; firmware:
   return { code: plainText(body.subarray(1, end)), firmware: plainText(body.subarray(end + 15)) };
 }
 
-/** The terminal is told its code, which is stored before the answer is written, and which it must know from then on. */
+/** The terminal gets its code, which is stored before the answer is written, and which it must know from then on. */
 export function register(session: Session): { messages: TrackerMessage[]; code: string } {
   const code = session.device?.authentication?.code ?? session.device?.id ?? "";
   session.memory.set("registered", "1");

@@ -15,7 +15,7 @@ export interface Report {
 export interface ReportedAlarm {
   type: AlarmType;
   code: string;
-  /** True: told once, when it happens. False: told in every report as long as it lasts. */
+  /** True: reported once, when it happens. False: reported in every report as long as it lasts. */
   isMoment: boolean;
 }
 

@@ -6,7 +6,7 @@ import { messagesOf, readCoordinates, readPlace } from "./location.ts";
 import { emptyReport, plainText } from "./report.ts";
 import type { Jt808Traits } from "./traits.ts";
 
-/** Message 0900: what makers send beside the standard, told apart by its first byte. Empty: nothing of use. */
+/** Message 0900: what makers send beside the standard, distinguished by its first byte. Empty: nothing of use. */
 export function readTransparent(body: Buffer, session: Session<Jt808Traits>): TrackerMessage[] {
   if (body.length < 1) return [];
   const reader = new ByteReader(body);

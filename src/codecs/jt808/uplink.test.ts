@@ -119,7 +119,7 @@ describe("alarms", () => {
     ["20000000", "custom 29"],
   ])("reads the word %s", (word, alarm) => expect(alarmsOf([word])).toEqual([alarm]));
 
-  it("tells a lasting alarm once, and an emergency every time", () => {
+  it("raises a lasting alarm once, and an emergency every time", () => {
     expect(alarmsOf(["00000003", "00000003", "00000000", "00000002"])).toEqual([
       "sos 0",
       "overspeed 1",
@@ -143,7 +143,7 @@ describe("registration", () => {
     expect(replies[0]).toBe("7e8100000b01390000001700000004006131623263336434a17e");
   });
 
-  it("requires the code once it was told", () => {
+  it("requires the code once it was given", () => {
     const session = fresh();
     const right = frameOf(0x0102, 5, "6131623263336434");
     const wrong = frameOf(0x0102, 6, "6131623263336400");

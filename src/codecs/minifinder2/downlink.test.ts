@@ -24,18 +24,18 @@ it.each([
   ["power_off", {}, 1, textOf("21", "normal")],
   ["factory_reset", {}, 1, textOf("20", "recovery")],
   ["find_device", {}, 1, "04021001"],
-] as const)("writes %s %j for version %i", (type, params, version, payload) =>
+] as const)("the minifinder2 codec writes %s %j for version %i", (type, params, version, payload) =>
   expect(payloadOf(type, params, version)).toBe(payload),
 );
 
-it("tells a pendant nothing but its time zone", () => {
+it("the minifinder2 codec tells a pendant nothing but its time zone", () => {
   for (const type of ["restart", "power_off", "factory_reset", "find_device", "locate_now"]) {
     expect(() => payloadOf(type, {}, 0)).toThrow(UnsupportedDownlink);
   }
   expect(() => payloadOf("set_timezone", { timezone: "Mars/Olympus" }, 1)).toThrow(UnsupportedDownlink);
 });
 
-it("leaves the numbers from D000 on to the device", () => {
+it("the minifinder2 codec leaves the numbers from D000 on to the device", () => {
   const serials = [0, 17, 0xcffd, 0xcffe, 1e9].map(serialOf).map(Number);
   expect(serials.slice(0, 4)).toEqual([1, 18, 0xcffe, 1]);
   expect(serials.every((serial) => serial >= 1 && serial < 0xd000)).toBe(true);

@@ -3,7 +3,7 @@ import { minifinder2Case } from "../../../test/support/minifinder2-corpus.ts";
 import { fuzzForAMinute } from "../../../test/support/stream-behaviour.ts";
 
 it(
-  "reads random and damaged input for a minute without throwing or keeping memory",
+  "the minifinder2 codec reads random and damaged input for a minute without throwing or keeping memory",
   () => fuzzForAMinute(minifinder2Case),
   600_000,
 );

@@ -62,7 +62,7 @@ describe("records of a pendant", () => {
     expect(find(data(status(plainStatus), none), "fix")).toBeUndefined();
   });
 
-  it("begin anew when a key repeats", () => {
+  it("start again when a key repeats", () => {
     const times = read(data(status(plainStatus), gps, status(plainStatus), gps)).map(({ kind }) => kind);
     expect(times).toEqual(["fix", "vitals", "fix", "vitals"]);
   });

@@ -3,7 +3,7 @@ import { osmandCase } from "../../../test/support/osmand-corpus.ts";
 import { fuzzForAMinute } from "../../../test/support/stream-behaviour.ts";
 
 it(
-  "reads random and damaged input for a minute without throwing or keeping memory",
+  "the osmand codec reads random and damaged input for a minute without throwing or keeping memory",
   () => fuzzForAMinute(osmandCase),
   600_000,
 );

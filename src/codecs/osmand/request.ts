@@ -19,7 +19,7 @@ interface Head extends Omit<Request, "body"> {
 const requestLine = /^([A-Z]{3,7}) (\S{1,4096}) HTTP\/1\.([01])$/;
 const headerLine = /^([!#$%&'*+.^_`|~\w-]{1,100}):[ \t]*(.*?)[ \t]*$/;
 
-/** Never throws: what cannot be read is told as `bodyBytes`. */
+/** Never throws: what cannot be read is returned as `bodyBytes`. */
 export function readHead(bytes: Buffer): Head {
   const [first = "", ...lines] = bytes.toString("latin1").trimEnd().split("\r\n");
   const [, method = "", target = "", minor = ""] = requestLine.exec(first) ?? [];

@@ -15,7 +15,7 @@ export function datagramAnswer(packetId: Buffer, dataId: number, count: number):
   return Buffer.concat([Buffer.of(0, 5), packetId, Buffer.of(1, dataId, count)]);
 }
 
-/** Answers name no command: the one under way is meant. */
+/** Answers name no command: the one in progress is meant. */
 const word = "TEXT";
 
 export const answerTo = (): AwaitedAnswer => ({ word });

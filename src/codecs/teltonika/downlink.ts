@@ -7,7 +7,7 @@ const texts: Readonly<Record<string, string>> = {
   restart: "cpureset",
 };
 
-/** Commands are texts in codec 12. Answers name no command, so one is under way at a time. */
+/** Commands are texts in codec 12. Answers name no command, so one is in progress at a time. */
 export function encodeDownlink(downlink: Downlink): Buffer[] {
   // The device has the time from the satellites.
   if (downlink.kind === "clock") return [];

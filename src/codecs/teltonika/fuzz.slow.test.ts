@@ -4,7 +4,9 @@ import { teltonikaCorpus, teltonikaWorld } from "../../../test/support/teltonika
 
 const seconds = Number(process.env.VIGIL_FUZZ_SECONDS ?? 60);
 
-it("takes a minute of hostile input without a fault and without growing", { timeout: 120_000 + seconds * 2000 }, () => {
+it("the teltonika codec takes a minute of hostile input without a fault and without growing", {
+  timeout: 120_000 + seconds * 2000,
+}, () => {
   const heapBefore = process.memoryUsage().heapUsed;
   const endMs = performance.now() + seconds * 1000;
   fuzz(teltonikaWorld, teltonikaCorpus, seededRandom(Date.now()), () => performance.now() > endMs);

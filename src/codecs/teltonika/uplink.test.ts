@@ -124,7 +124,7 @@ describe("records", () => {
 });
 
 describe("texts", () => {
-  it("answer the command under way, and are not answered themselves", () => {
+  it("answer the command in progress, and are not answered themselves", () => {
     const { messages, replies } = readFrame(answerFrame("New data record triggered!\r\n"));
     expect(messages[0]).toEqual({
       kind: "command_answer",

@@ -25,7 +25,7 @@ export function textFields(body: Buffer | undefined): string[] {
   return body.toString("latin1").split(",").map(plain);
 }
 
-/** The first `count` fields as text and all behind them as bytes; undefined when there are fewer. */
+/** The first `count` fields as text and all after them as bytes; undefined when there are fewer. */
 export function fieldsAndBytes(body: Buffer, count: number): { fields: string[]; bytes: Buffer } | undefined {
   let start = 0;
   for (let found = 0; found < count; found++) {

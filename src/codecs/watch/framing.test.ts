@@ -50,7 +50,7 @@ describe("finding frames", () => {
     expect(pieces(`[3G*${lk}`)).toEqual(["broken:[3G*", `frame:${lk}`]);
   });
 
-  it("gives up a frame that is too long, and finds the one behind it", () => {
+  it("gives up a frame that is too long, and finds the one after it", () => {
     const endless = `[3G*5550001234*FFFF*TK,${"x".repeat(maxFrameBytes)}`;
     expect(pieces(endless.slice(0, maxFrameBytes - 1))[0]).toMatch(/^incomplete:/);
     const found = pieces(endless + lk);

@@ -1,7 +1,7 @@
 import type { AccessPoint, CellTower, Fix } from "../tracker-message.ts";
 import { readNumber, readWholeNumber } from "../wire/numbers.ts";
 
-/** The networks around, from the tail of a position: cells, access points, and the accuracy of the GPS fix behind them. */
+/** The networks around, from the tail of a position: cells, access points, and the accuracy of the GPS fix after them. */
 export interface Networks {
   network: Fix["network"];
   cells: CellTower[];
@@ -54,7 +54,7 @@ function readCellNumber(field: string | undefined, isHex: boolean): number | nul
 const macPattern = /^[\da-f]{2}([:-][\da-f]{2}){5}$/i;
 
 /**
- * Names may hold commas and move everything behind them, so an access point is found by its address:
+ * Names may hold commas and move everything after them, so an access point is found by its address:
  * what looks like one and is followed by a signal. Addresses that are empty or `0` fall out.
  */
 function accessPointFields(tail: readonly string[]): [mac: string, signal: string | undefined, at: number][] {
@@ -67,7 +67,7 @@ function accessPointFields(tail: readonly string[]): [mac: string, signal: strin
   });
 }
 
-/** The last field, where it can be nothing else: behind the last access point, or behind "no access points". */
+/** The last field, where it can be nothing else: after the last access point, or after "no access points". */
 function readAccuracy(tail: readonly string[]): number | null {
   const last = tail.length - 1;
   const lastPoint = accessPointFields(tail).at(-1)?.[2];

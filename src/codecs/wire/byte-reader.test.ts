@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { MalformedFrame } from "../malformed-frame.ts";
 import { ByteReader } from "./byte-reader.ts";
 
-it("reads numbers of both byte orders, bytes and text in order", () => {
+it("a byte reader reads numbers of both byte orders, bytes and text in order", () => {
   const reader = new ByteReader(Buffer.from("ff0102030405060708fffe0201414243aabb00000001000000020a", "hex"));
   expect(reader.i8()).toBe(-1);
   expect(reader.u8()).toBe(1);
@@ -18,7 +18,7 @@ it("reads numbers of both byte orders, bytes and text in order", () => {
   expect(reader.rest()).toEqual(Buffer.from([0x0a]));
 });
 
-it("calls a frame malformed that ends too early, and reads nothing of it", () => {
+it("a byte reader calls a frame malformed that ends too early, and reads nothing of it", () => {
   const reader = new ByteReader(Buffer.from([1, 2, 3]));
   for (const read of [
     () => reader.u32(),

@@ -40,8 +40,8 @@ const newestById = async <Row extends { id: string }>(
 ): Promise<Map<string, Row>> => new Map((changes.length === 0 ? [] : await read(changes)).map((row) => [row.id, row]));
 
 /**
- * The records as they are now, in the order of the changes. Of several changes of one record only the last is told; what has
- * been deleted since is not told at all.
+ * The records as they are now, in the order of the changes. Of several changes of one record only the last is sent; what has
+ * been deleted since is not sent at all.
  */
 export async function readFrames(db: Db, changes: readonly LiveChange[]): Promise<Frame[]> {
   const last = [...new Map(changes.map((change) => [`${change.kind} ${change.object_id}`, change])).values()];

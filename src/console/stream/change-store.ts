@@ -1,7 +1,7 @@
 import type { Db } from "../../db/database.ts";
 
 /**
- * The log of what consoles are told. Numbers are given after the commit and under a lock, so whoever has seen a number has seen
+ * The log of changes that consoles receive. Numbers are given after the commit and under a lock, so whoever has seen a number has seen
  * all below it, and a number alone says where a reader goes on, in any process and after a restart.
  */
 export interface LiveChange {
@@ -57,7 +57,7 @@ export async function findFloor(db: Db, organizationId: string): Promise<number>
   return row?.seq ?? 0;
 }
 
-/** Deletes what nobody will ask for any more, and remembers how far. Rows without a number get one first: they count too. */
+/** Deletes what nobody will ask for any more, and records how far. Rows without a number get one first: they count too. */
 export async function deleteOldChanges(db: Db): Promise<void> {
   await numberChanges(db);
   await db.run`

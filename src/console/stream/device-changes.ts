@@ -22,13 +22,13 @@ interface StateRow {
 /**
  * Finds the devices whose state has changed since the last question, by the transaction that wrote the row: nothing is written
  * for it, and no index of a column that every packet changes is needed. It walks the states of the organizations asked for:
- * 20,000 rows took 4 ms.
+ * 20,000 rows took 5 ms on a busy machine with two cores.
  */
 export class DeviceChanges {
   readonly #db: Db;
   /** Every transaction below it had ended before the last question. */
   #horizon: string | undefined;
-  /** What the last answer held: a long transaction keeps the horizon back, and rows would be told again and again. */
+  /** What the last answer held: a long transaction keeps the horizon back, and rows would be sent again and again. */
   #sentVersions = new Map<string, string>();
 
   constructor(db: Db) {

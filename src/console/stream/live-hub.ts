@@ -33,15 +33,15 @@ export interface LiveHubOptions {
 
 /**
  * Feeds all streams of this process from one reader. While nobody listens it asks the database nothing. Rights are read after
- * the changes and before they are told: what has ended before a change was committed ends before it is seen.
+ * the changes and before they are sent: what has ended before a change was committed ends before it is seen.
  */
 export class LiveHub {
   readonly #options: Required<LiveHubOptions>;
   readonly #streams = new Set<LiveStream>();
-  /** Opened, and told nothing yet. */
+  /** Opened, and nothing sent yet. */
   readonly #waiting = new Set<LiveStream>();
   #devices: DeviceChanges;
-  /** Everything up to here has been told. */
+  /** Everything up to here has been sent. */
   #position: number | undefined;
   #running: Promise<void> | undefined;
   #wake: () => void = () => undefined;
@@ -110,7 +110,7 @@ export class LiveHub {
         isGood = true;
         goodMs = Date.now();
       } catch (error) {
-        this.#options.log.warn({ err: error }, "the live streams could not be fed, trying again");
+        this.#options.log.warn({ err: error }, "the live streams could not be fed; retrying");
         if (Date.now() - goodMs > maxOutageMs) this.#endAll();
       }
       if (!isGood || this.#waiting.size === 0) await this.#pause();

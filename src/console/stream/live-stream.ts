@@ -2,8 +2,11 @@ import { Readable } from "node:stream";
 import type { PersonPrincipal } from "../../http/principal.ts";
 import { isAtLeast } from "../../oauth/roles.ts";
 
-/** What may wait for a reader. Who falls further behind is disconnected, and asks anew with the last id. */
-const maxWaitingBytes = 1024 * 1024;
+/**
+ * What may wait for a reader when more comes. A reader that falls further behind is disconnected, and asks again with the last id.
+ * What comes at once does not count: a batch that is larger than this would disconnect everybody, again and again.
+ */
+const maxWaitingBytes = 4 * 1024 * 1024;
 
 /** One open stream of a person: what is written goes out as the connection takes it. */
 export class LiveStream {
@@ -34,7 +37,7 @@ export class LiveStream {
 
   write(chunk: string | Buffer): void {
     if (chunk.length === 0 || this.output.destroyed) return;
-    if (this.output.readableLength + chunk.length > maxWaitingBytes) this.output.destroy();
+    if (this.output.readableLength > maxWaitingBytes) this.output.destroy();
     else this.output.push(chunk);
   }
 

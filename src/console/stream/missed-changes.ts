@@ -4,7 +4,7 @@ import { type Frame, readFrames } from "./change-frames.ts";
 import { findFloor, listMissedChanges } from "./change-store.ts";
 import type { LiveStream } from "./live-stream.ts";
 
-/** Who has missed more reads everything again: that is cheaper for both sides. */
+/** A reader that has missed more reads everything again: that is cheaper for both sides. */
 const maxMissed = 1000;
 
 /** The position of a reader who comes back; undefined for one that we never gave. */

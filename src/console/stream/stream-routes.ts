@@ -10,7 +10,7 @@ export const streamRoutes = (hub: LiveHub): Route[] => [
     method: "GET",
     path: "/console/api/stream/",
     operationId: "console_stream",
-    summary: "What happens, as it happens",
+    summary: "Stream changes as they happen",
     people: "VIEWER",
     produces: ["text/event-stream"],
     responses: { 200: Type.Any() },

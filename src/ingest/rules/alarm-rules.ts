@@ -3,7 +3,7 @@ import type { RecentAlarm } from "../device-memory.ts";
 
 const collapseMs = 60_000;
 
-/** Alarms without a type of their own are told apart by their code. */
+/** Alarms without a type of their own are distinguished by their code. */
 export const alarmKey = (type: string, code: string): string => (type === "custom" ? `custom:${code}` : type);
 
 /**

@@ -30,9 +30,11 @@ test.each([
   [{ lat: -90, lng: 180 }, null],
   [{ accuracyM: 10_000 }, null],
   [{ accuracyM: 10_001 }, "low_accuracy"],
-] as const)("judges a fix by itself: %o", (fields, reason) => expect(invalidReason(gps(fields))).toBe(reason));
+] as const)("the ingest judges a fix by itself: %o", (fields, reason) =>
+  expect(invalidReason(gps(fields))).toBe(reason),
+);
 
-test("calls a jump only a single point that is reached and left too fast", () => {
+test("the ingest calls a jump only a single point that is reached and left too fast", () => {
   expect(isJump(fix(0, 41.9), fix(1, 45), fix(2, 41.9))).toBe(true);
   // A flight: the points around do not fit together either.
   expect(isJump(fix(0, 41.9), fix(1, 45), fix(2, 48))).toBe(false);
@@ -42,7 +44,7 @@ test("calls a jump only a single point that is reached and left too fast", () =>
   expect(isJump(fix(0, 41.9), fix(0, 41.9004), fix(0, 41.9))).toBe(false);
 });
 
-test("tells movement by speed, else by distance, else not at all", () => {
+test("the ingest detects movement by speed, else by distance, else not at all", () => {
   expect(isMoving(gps({ speedKmh: 2 }), fix(1, 41.9), undefined)).toBe(true);
   expect(isMoving(gps({ speedKmh: 1.9 }), fix(1, 45), fix(0, 41.9))).toBe(false);
   expect(isMoving(gps(), fix(1, 41.9), undefined)).toBeNull();

@@ -30,7 +30,7 @@ const movedM = 50;
 const comparableMs = 10 * 60_000;
 
 /**
- * By the speed the device reports: below 2 km/h GPS noise cannot be told from a step. Without a speed, by the distance from a
+ * By the speed the device reports: below 2 km/h GPS noise cannot be distinguished from a step. Without a speed, by the distance from a
  * fix of the last ten minutes: more than 50 m, or than what the two accuracies allow. Null: there is nothing to judge by.
  */
 export function isMoving(gps: GpsPosition, fix: RecentFix, previous: RecentFix | undefined): boolean | null {

@@ -63,7 +63,7 @@ export class RuleBook {
     this.#used = new Set();
   }
 
-  /** One read at a time; who comes while it runs may need another. */
+  /** One read at a time; a caller that arrives while it runs may need another. */
   #read(organizationId: string): Promise<OrganizationRules> {
     const running = this.#reading.get(organizationId);
     if (running) return running;

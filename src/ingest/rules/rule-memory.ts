@@ -2,7 +2,7 @@ import { type DeviceFences, type EvaluatedFix, noFences } from "../../rules/devi
 import type { FenceState } from "../../rules/fence.ts";
 import type { ThresholdState } from "../../rules/threshold.ts";
 
-/** What the rules remember of a device. Plain values, replaced and never changed. */
+/** The rules' state of a device. Plain values, replaced and never changed. */
 export interface RuleMemory {
   fences: DeviceFences;
   /** By metric. */

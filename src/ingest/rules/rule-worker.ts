@@ -4,7 +4,7 @@ import type { Metrics } from "../../lib/metrics.ts";
 import { rulesChannel } from "../../resources/rule-versions/rule-version.ts";
 import { planChangedRules, type RuleTimerParts, runRuleTimers } from "./rule-timers.ts";
 
-/** Other processes set due times without a word; the shortest timer is a second long. */
+/** Other processes set due times without a notification; the shortest timer is a second long. */
 const maxWaitMs = 1000;
 /** Without a notification: what was missed while the connection for them was down. */
 const planEveryMs = 10_000;

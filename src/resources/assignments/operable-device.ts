@@ -18,7 +18,7 @@ export async function refuseViewer(
   if (held.role === assignmentRoles.viewer) throw roleNotAllowed();
 }
 
-/** A device that the caller may command and write to. One that he may not see is not found. */
+/** A device that the caller may command and write to. One that the caller may not see is not found. */
 export async function getOperableDevice(db: Db, principal: Principal, uid: string): Promise<DeviceRow> {
   const device = await getVisibleDevice(db, principal, uid);
   await refuseViewer(db, principal, device);

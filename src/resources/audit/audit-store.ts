@@ -19,7 +19,7 @@ export interface AuditEntry {
 
 export const masked = "***";
 
-/** Who may read the log need not know what people write about each other, or their numbers: only that it has changed. */
+/** Readers of the log need not know what people write about each other, or their numbers: only that it has changed. */
 const personalFields: ReadonlySet<string> = new Set(["notes", "phone_number"]);
 
 /** Fields that differ between two states of a record. An absent state is a create (before) or a delete (after). */

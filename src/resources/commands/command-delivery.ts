@@ -33,7 +33,7 @@ export const findWaiting = (
       where device_id = any(${deviceIds}::uuid[]) and status = 'ack_ok' and due_at is not null) as waiting
     group by device_id`;
 
-/** The command whose turn it is: one under way, else the oldest that waits. */
+/** The command whose turn it is: one in progress, else the oldest that waits. */
 export const findHead = (db: Db, organizationId: string, deviceId: string): Promise<CommandRow | undefined> =>
   db.maybeOne<CommandRow & Record<string, unknown>>(sql`
     select ${commandColumns} from ${commandTables}
@@ -101,7 +101,7 @@ export async function markSent(db: Database, command: CommandRow, isBroken: bool
   });
 }
 
-/** Ends a command outside of a batch of packets. Returns what partners are told of it. */
+/** Ends a command outside of a batch of packets. Returns the outbound events about it. */
 export function settleNow(db: Database, settlement: Settlement, command: CommandRow): Promise<OutboundEntry[]> {
   return db.transaction(async (tx) => {
     const { command_type, params, protocol_slug, device_id, organization_id } = command;
@@ -116,7 +116,7 @@ export function settleNow(db: Database, settlement: Settlement, command: Command
   });
 }
 
-/** The end of the wait for one command, if it still waits and its time is still over. Returns what partners are told of it. */
+/** The end of the wait for one command, if it still waits and its time is still over. Returns the outbound events about it. */
 export function timeOutNow(
   db: Database,
   { organization_id, device_id, id }: CommandRow,

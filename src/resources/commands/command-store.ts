@@ -114,7 +114,7 @@ export async function getCommand(
   return row;
 }
 
-/** A pending command is gone as if it had never been; a final one is only hidden. */
+/** A pending command is deleted as if it had never existed; a final one is only hidden. */
 export async function deleteCommand(
   tx: Tx,
   organizationId: string,

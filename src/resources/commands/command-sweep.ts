@@ -21,7 +21,7 @@ const gatewayGraceMs = 15_000;
 export function makeCommandSweep(db: Database, clock: Clock, outcomes = noOutcomes): () => Promise<void> {
   let isFirst = true;
   return async () => {
-    // Before anything is given up: what a process that died has left waits anew.
+    // Before anything is given up: what a process that died has left waits again.
     await adoptOrphans(db, clock.now());
     if (isFirst) await renewAdopted(db, clock.now());
     isFirst = false;

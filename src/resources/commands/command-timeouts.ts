@@ -15,12 +15,12 @@ const errorOf = ({ status, is_write_broken, ack_wait_seconds }: CommandRow): Com
     : commandError("ack_timeout", `No acknowledgement within ${ack_wait_seconds} s.`);
 };
 
-/** Locked rows of commands whose time is over. Returns what partners are told, to be written last in the transaction. */
+/** Locked rows of commands whose time is over. Returns the outbound events, to be written last in the transaction. */
 export async function timeOutCommands(tx: Tx, rows: readonly CommandRow[], now: Date): Promise<OutboundEntry[]> {
   return end(tx, rows, errorOf, now, (row) => taskActor(row.organization_id));
 }
 
-/** The device is deleted: what waits for it will never be sent, and what is under way will never be answered. */
+/** The device is deleted: what waits for it will never be sent, and what is in progress will never be answered. */
 export async function cancelCommandsOfDevice(
   tx: Tx,
   organizationId: string,

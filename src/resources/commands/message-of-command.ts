@@ -31,7 +31,7 @@ export async function createMessageOfCommand(
   );
 }
 
-/** After its frames were written for the first time. Returns what partners are told of it. */
+/** After its frames were written for the first time. Returns the outbound events about it. */
 export const messageOfCommandSent = (tx: Tx, command: CommandRow, at: Date): Promise<OutboundEntry[]> =>
   moveMessageOfCommand(tx, messageOf(command), { to: "sent" }, at);
 
@@ -45,7 +45,7 @@ const reasons: Readonly<Record<CommandErrorCode, FailureReason>> = {
   cancelled: "device_offline_expired",
 };
 
-/** After commands have become final. Returns what partners are told of their messages. */
+/** After commands have become final. Returns the outbound events about their messages. */
 export async function messagesOfCommandsSettled(db: Db, commands: readonly CommandRow[]): Promise<OutboundEntry[]> {
   const entries: OutboundEntry[] = [];
   for (const command of commands) {

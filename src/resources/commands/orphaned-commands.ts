@@ -21,7 +21,7 @@ export async function findDeadNodes(tx: Tx, nodeIds: readonly string[]): Promise
   return new Set(dead.map(({ id }) => id));
 }
 
-/** Looks at every writer of a command under way. Returns how many commands got a new wait. */
+/** Looks at every writer of a command in progress. Returns how many commands got a new wait. */
 export async function adoptOrphans(db: Database, now: Date): Promise<number> {
   const writers = await db.many<{ node_id: string }>`
     select distinct node_id from commands where status in ('sending', 'sent') and node_id is not null`;
@@ -39,7 +39,7 @@ const adoptFrom = (db: Database, nodeId: string, now: Date): Promise<number> =>
       where status in ('sending', 'sent') and node_id = ${nodeId}`;
   });
 
-/** At the start of a worker: what an earlier life of it had adopted waits anew as well. */
+/** At the start of a worker: what an earlier life of it had adopted waits again as well. */
 export const renewAdopted = (db: Db, now: Date): Promise<number> =>
   db.run`
     update commands set due_at = ${now}::timestamptz + ack_wait_seconds * interval '1 second'

@@ -8,7 +8,7 @@ import { lockLiveDevice } from "../devices/device-store.ts";
 import { createCommand } from "./command-store.ts";
 
 const batchSize = 200;
-/** A watch that did not take the new offset is told again after so long; an acknowledgement sets the next true change. */
+/** A watch that did not take the new offset gets it again after this time; an acknowledgement sets the next true change. */
 const retryMs = 86_400_000;
 
 export interface TimezoneResendOptions {

@@ -8,7 +8,7 @@ export async function findDeviceCode(db: Db, organizationId: string, deviceId: s
   return row?.code;
 }
 
-/** A device keeps the code that it was told first. */
+/** A device keeps the first code it got. */
 export function storeDeviceCode(
   db: Db,
   organizationId: string,

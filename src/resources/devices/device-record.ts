@@ -119,7 +119,7 @@ export function modelFieldsOf(catalog: Catalog, slug: string): Pick<Device, "dev
   return { device_model_name: model?.name ?? slug, device_type: model?.device_type ?? "other" };
 }
 
-/** What a device is doing right now. Who may only write devices is not told. */
+/** What a device is doing right now. Hidden from callers who may only write devices. */
 const noLiveFields = {
   is_online: false,
   last_seen_at: null,

@@ -88,7 +88,7 @@ export function claimSessions(
   });
 }
 
-/** True: no conflict of the device was told within the hour, and this one is to be. */
+/** True: no conflict of the device was reported within the hour, so this one is reported. */
 export async function claimConflict(tx: Tx, organizationId: string, deviceId: string, now: Date): Promise<boolean> {
   const claimed = await tx.run`
     update device_sessions set conflict_at = ${now}

@@ -12,11 +12,11 @@ test.each([
   ["nothing known", sim(null), sim("8939012345678901234", "222010000000001"), false],
   ["nothing told", sim("8939012345678901234"), sim(null), false],
   ["a short number that only begins alike", sim("8939"), sim("8939012345678901234"), true],
-])("compares SIMs: %s", (_, known, told, isOther) => {
+])("the SIM check compares SIMs: %s", (_, known, told, isOther) => {
   expect(isOtherSim(known, told)).toBe(isOther);
 });
 
-test("pins the registered card, and notices a change against the one told last", () => {
+test("the SIM check pins the registered card, and notices a change against the one last reported", () => {
   const row = { iccid: "1", sim_iccid: "2", sim_imsi: "3" };
   expect(pinnedSimOf(row)).toEqual(sim("1", "3"));
   expect(lastSimOf(row)).toEqual(sim("2", "3"));

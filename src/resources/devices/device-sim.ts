@@ -33,13 +33,13 @@ interface KnownSim {
   sim_imsi: string | null;
 }
 
-/** The SIM that a device had before: the one it told last, else the registered one. */
+/** The SIM that a device had before: the one it last reported, else the registered one. */
 export const lastSimOf = ({ iccid, sim_iccid, sim_imsi }: Omit<KnownSim, "device_id">): Sim => ({
   iccid: sim_iccid ?? (sim_imsi === null ? iccid : null),
   imsi: sim_imsi,
 });
 
-/** The SIM that a device must have where SIMs are pinned: the registered one, else the one it told last. */
+/** The SIM that a device must have where SIMs are pinned: the registered one, else the one it last reported. */
 export const pinnedSimOf = ({ iccid, sim_iccid, sim_imsi }: Omit<KnownSim, "device_id">): Sim => ({
   iccid: iccid ?? sim_iccid,
   imsi: sim_imsi,
@@ -57,7 +57,7 @@ export const saveSim = (db: Db, organizationId: string, deviceId: string, sim: S
 
 const refusedEveryMs = 60 * 60_000;
 
-/** True: no login of the device with another SIM was told within the hour, and this one is to be. */
+/** True: no login of the device with another SIM was reported within the hour, so this one is reported. */
 export async function claimSimRefusal(db: Db, organizationId: string, deviceId: string, now: Date): Promise<boolean> {
   const claimed = await db.run`
     update device_state set sim_refused_at = ${now}

@@ -106,13 +106,60 @@ export async function insertDevice(
   return lockLiveDevice(tx, organizationId, id);
 }
 
+export interface NewDevice {
+  id: string;
+  uid: string;
+  values: DeviceValues;
+}
+
+const maxRowsAtOnce = 1000;
+
+/** Many new devices; the caller has made sure that no live one has their IMEIs or terminal ids. */
+export async function insertDevices(
+  tx: Tx,
+  organizationId: string,
+  rows: readonly NewDevice[],
+  now: Date,
+): Promise<void> {
+  for (let from = 0; from < rows.length; from += maxRowsAtOnce) {
+    const some = rows.slice(from, from + maxRowsAtOnce).map(({ id, uid, values }) => ({
+      ...columnsFor(uid, values),
+      id,
+      uid,
+    }));
+    await tx.run`
+      insert into devices (id, organization_id, uid, name, device_model_slug, protocol_slug, terminal_id, terminal_key,
+        terminal_default_key, phone_number, iccid, timezone, tags, metadata, search, created_at, updated_at)
+      select r.id, ${organizationId}, r.uid, r.name, r.device_model_slug, r.protocol_slug, r.terminal_id, r.terminal_key,
+        r.terminal_default_key, r.phone_number, r.iccid, r.timezone, array(select jsonb_array_elements_text(r.tags)),
+        r.metadata, r.search, ${now}, ${now}
+      from jsonb_to_recordset(${JSON.stringify(some)}::jsonb) as r (id uuid, uid text, name text, device_model_slug text,
+        protocol_slug text, terminal_id text, terminal_key text, terminal_default_key text, phone_number text, iccid text,
+        timezone text, tags jsonb, metadata jsonb, search text)`;
+    await tx.run`
+      insert into device_state (device_id, organization_id, is_online, last_status)
+      select id, ${organizationId}, false, '{}' from unnest(${some.map(({ id }) => id)}::uuid[]) as r (id)`;
+  }
+}
+
+/** Held by everybody who looks at one terminal id, and alone by whoever looks at many: a lock of each would fill the table of locks. */
+const allTerminals = 7_130_012;
+
+export const lockAllTerminals = (tx: Tx): Promise<number> => tx.run`select pg_advisory_xact_lock(${allTerminals})`;
+
 /** Writes the values to a locked row, live or former, which is live afterwards. A row that has them already is left alone. */
-export async function storeDevice(tx: Tx, before: DeviceRow, values: DeviceValues, now: Date): Promise<DeviceRow> {
+export async function storeDevice(
+  tx: Tx,
+  before: DeviceRow,
+  values: DeviceValues,
+  now: Date,
+  holdsTerminals = false,
+): Promise<DeviceRow> {
   const wanted = { ...values, deleted_at: null };
   if (Object.entries(wanted).every(([field, value]) => isSameJson(value, before[field as keyof DeviceRow]))) {
     return before;
   }
-  await refuseTakenTerminal(tx, before.id, before.uid, values);
+  if (!holdsTerminals) await refuseTakenTerminal(tx, before.id, before.uid, values);
   const columns = columnsFor(before.uid, values);
   await tx.run(sql`
     update devices set ${devices.assign({ ...columns, updated_at: now })}
@@ -155,7 +202,7 @@ export async function refuseTakenTerminal(
   const { terminal_key: key, terminal_default_key: defaultKey } = terminalKeys(uid, values);
   const keys = [...new Set([key, defaultKey])].filter((one) => one !== null).toSorted();
   for (const one of keys) {
-    await tx.run`select pg_advisory_xact_lock(hashtextextended(${`${values.protocol_slug}\n${one}`}, 7130011))`;
+    await tx.run`select pg_advisory_xact_lock_shared(${allTerminals}), pg_advisory_xact_lock(hashtextextended(${`${values.protocol_slug}\n${one}`}, 7130011))`;
   }
   if (key === null) return;
   const taken = await tx.maybeOne`

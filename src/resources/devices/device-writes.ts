@@ -17,6 +17,7 @@ import {
   isKnownDevice,
   lockFormerDevice,
   lockLiveDevice,
+  type NewDevice,
   settleRaces,
   storeDevice,
 } from "./device-store.ts";
@@ -31,6 +32,8 @@ export interface DeviceWrite {
   catalog: Catalog;
   actor: Actor;
   now: Date;
+  /** The caller has the lock of all terminal ids, and has looked at them. */
+  holdsTerminals?: boolean;
   /** Refuses what the caller may not change, once it is known what the record was (undefined: new) and will be. */
   approve?(before: DeviceRow | undefined, values: DeviceValues): void;
 }
@@ -57,7 +60,7 @@ function register(tx: Tx, uid: string, write: DeviceWrite): Promise<Registered &
       : await lockFormerDevice(tx, organization.id, uid);
     // Deleted between the look and the lock.
     if (live && !before) return undefined;
-    if (before) return { isNew: false, isRevived: !live, device: await change(tx, before, write, false) };
+    if (before) return { isNew: false, isRevived: !live, device: await changeDevice(tx, before, write, false) };
 
     const { device_model_slug } = write.given;
     if (device_model_slug === undefined) {
@@ -66,7 +69,7 @@ function register(tx: Tx, uid: string, write: DeviceWrite): Promise<Registered &
       throw validationError({ device_model_slug: ["This field is required."] });
     }
     const fields = { device_model_slug, ...withDefaults(write.given, organization.timezone) } as DeviceFields;
-    const values = valuesOf(uid, undefined, fields, write, true);
+    const values = resolveValues(uid, undefined, fields, write, true);
     write.approve?.(undefined, values);
     const device = await insertDevice(tx, organization.id, uid, values, now);
     if (!device) return undefined;
@@ -80,15 +83,15 @@ export function updateDevice(tx: Tx, deviceId: string, write: DeviceWrite, isFul
   return settleRaces(tx, async () => {
     const before = await lockLiveDevice(tx, write.organization.id, deviceId);
     if (!before) throw notFound();
-    return change(tx, before, write, isFull);
+    return changeDevice(tx, before, write, isFull);
   });
 }
 
-async function change(tx: Tx, before: DeviceRow, write: DeviceWrite, isFull: boolean): Promise<DeviceRow> {
+export async function changeDevice(tx: Tx, before: DeviceRow, write: DeviceWrite, isFull: boolean): Promise<DeviceRow> {
   const given = isFull ? withDefaults(write.given, write.organization.timezone) : write.given;
-  const values = valuesOf(before.uid, before, { ...before, ...given }, write, isFull);
+  const values = resolveValues(before.uid, before, { ...before, ...given }, write, isFull);
   write.approve?.(before, values);
-  const after = await storeDevice(tx, before, values, write.now);
+  const after = await storeDevice(tx, before, values, write.now, write.holdsTerminals);
   // The connection speaks with the dialect, the id and the zone of before: the device is made to log in again.
   const isOtherDevice = sessionFields.some((field) => before[field] !== after[field]);
   if (isOtherDevice) await dropSession(tx, write.organization.id, after.id, write.now);
@@ -100,7 +103,8 @@ async function change(tx: Tx, before: DeviceRow, write: DeviceWrite, isFull: boo
   return after;
 }
 
-function valuesOf(
+/** What a write leaves of a device. */
+export function resolveValues(
   uid: string,
   before: DeviceRow | undefined,
   fields: DeviceFields,
@@ -138,4 +142,18 @@ const audit = (
     objectPk: after.id,
     objectRepr: after.uid,
     changes: changesBetween(before && auditView(before), auditView(after)),
+  });
+
+/** The entry of a device that was written together with others. */
+export const auditCreated = (
+  tx: Tx,
+  { id, uid, values }: NewDevice,
+  { actor, now }: Pick<DeviceWrite, "actor" | "now">,
+): Promise<void> =>
+  recordAudit(tx, actor, now, {
+    action: "created",
+    model: "device",
+    objectPk: id,
+    objectRepr: uid,
+    changes: changesBetween(null, pick({ ...values, uid, deleted_at: null }, auditedFields)),
   });

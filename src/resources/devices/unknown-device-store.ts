@@ -49,6 +49,14 @@ export const listUnknownDevices = (db: Db, limit: number): Promise<UnknownDevice
     select imei, protocol, remote_addr, count, first_seen_at, last_seen_at from unknown_devices
     order by last_seen_at desc, imei, protocol limit ${limit}`;
 
+/** One id, for somebody who knows it. What another organization has registered meanwhile is not theirs to hear of. */
+export const findUnknownDevice = (db: Db, organizationId: string, imei: string): Promise<UnknownDevice[]> =>
+  db.many<UnknownDevice>`
+    select u.imei, u.protocol, u.remote_addr, u.count, u.first_seen_at, u.last_seen_at from unknown_devices u
+    where u.imei = ${imei} and not exists (
+      select from devices d where d.uid = u.imei and d.deleted_at is null and d.organization_id <> ${organizationId})
+    order by u.last_seen_at desc, u.protocol`;
+
 /** A flood of invented ids must not fill the disk. */
 export const forgetUnknownDevices = (db: Db, before: Date, keep: number): Promise<number> =>
   db.run`

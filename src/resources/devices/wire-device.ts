@@ -18,7 +18,7 @@ export interface WireDevice {
   has_pinned_sim: boolean;
   /** As registered. */
   iccid: string | null;
-  /** As the device told it last. */
+  /** As the device last reported it. */
   sim_iccid: string | null;
   sim_imsi: string | null;
   /** Where its last connection came from; null: it has had none. */

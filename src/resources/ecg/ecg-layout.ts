@@ -69,7 +69,7 @@ export function layOut(parts: readonly PartSize[], total: number): EcgLayout {
 
 const lengthOf = ({ stretches }: LeadLayout): number => stretches.reduce((sum, { count }) => sum + count, 0);
 
-/** By sequence: which lead a part belongs to. A missing one to that of the part before it, else of the one behind. */
+/** By sequence: which lead a part belongs to. A missing one to that of the part before it, else of the one after it. */
 function holdersWithGaps(holders: ReadonlyMap<number, number>, total: number): (number | undefined)[] {
   const result: (number | undefined)[] = [];
   let last = holders.get(Math.min(...holders.keys()));

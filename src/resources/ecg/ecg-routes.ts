@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import { createGzip } from "node:zlib";
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { collection, type ObjectContext } from "../../http/collection.ts";
 import { acceptsGzip, matchesTag } from "../../http/negotiation.ts";
 import { choiceParam } from "../../http/query-params.ts";
@@ -36,6 +36,7 @@ const EcgWaveform = Type.Object(
   },
   { $id: "EcgWaveform" },
 );
+export type EcgWaveform = Static<typeof EcgWaveform>;
 
 const waveformQuery = {
   format: choiceParam("The format of the answer; takes precedence over Accept.", waveformForms),

@@ -18,6 +18,6 @@ it.each([
   ["text/csv;q=x", "json"],
   ["application/xml", "json"],
   ["image/png, text/html", "json"],
-] as const)("reads Accept: %s as %s", (accept, form) => {
+] as const)("the waveform reads Accept: %s as %s", (accept, form) => {
   expect(acceptedForm(accept)).toBe(form);
 });

@@ -14,8 +14,8 @@ export interface LinkResult {
 }
 
 /**
- * Links devices by their IMEIs. The fence is locked, so that parallel calls are told apart what each of them has done; a device
- * is kept from being deleted meanwhile.
+ * Links devices by their IMEIs. The fence is locked, so that each parallel call learns what it has done itself; a device cannot be
+ * deleted in between.
  */
 export async function linkDevices(
   tx: Tx,

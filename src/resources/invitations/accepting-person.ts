@@ -21,7 +21,7 @@ export interface PersonTarget extends InvitationTarget {
 }
 
 /**
- * Undefined also when the device of a share is gone: then there is nothing left to accept. A link that led to a partner's page
+ * Undefined also when the device of a share was deleted: then there is nothing left to accept. A link that led to a partner's page
  * proves nothing here, because the partner has seen its token: such an invitation is accepted by the partner's server.
  */
 export const findPersonTarget = (db: Db, token: string, now: Date): Promise<PersonTarget | undefined> =>

@@ -1,7 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { collection } from "../../http/collection.ts";
+import type { QueryParams } from "../../http/query-params.ts";
 import { refuseReadOnly } from "../../http/read-only.ts";
-import { answer, ok, type Route } from "../../http/route.ts";
+import { answer, ok, type Route, type RouteContext } from "../../http/route.ts";
 import { refTo } from "../../http/schemas.ts";
 import { notFound, passwordNotAllowed, validationError } from "../../lib/errors.ts";
 import { fullNameOf } from "../../oauth/person-store.ts";
@@ -40,7 +41,7 @@ const ServerAccept = Type.Object(
 );
 type ServerAccept = Static<typeof ServerAccept>;
 
-const InvitationRequest = Type.Object(
+export const InvitationRequest = Type.Object(
   {
     email: Type.String({ format: "email" }),
     role: Type.Optional(Type.String({ default: "USER" })),
@@ -50,6 +51,24 @@ const InvitationRequest = Type.Object(
 
 /** Fields of the record that a new invitation sets by itself. */
 const fixedFields = ["id", "status", "kind", "invited_by", "created_at", "expires_at", "accepted_at", "revoked_at"];
+
+type Inviting = Pick<
+  RouteContext<Static<typeof InvitationRequest>, QueryParams, QueryParams, unknown>,
+  "principal" | "body" | "actor" | "now" | "transaction" | "link"
+>;
+
+/** Invites a member as a person does it: with a mail that leads to our own page. */
+export async function inviteByPerson({ principal, body, actor, now, transaction, link }: Inviting) {
+  const role = parseRole(body.role ?? "USER");
+  if (!role) throw validationError({ role: [`"${body.role?.slice(0, 100)}" is not a valid choice.`] });
+  checkGrantedRole(granterOf(principal), role);
+  const input = { email: body.email.toLowerCase(), role, linkBase: link("/console/accept") };
+  return transaction(async (tx) => {
+    const made = toInvitation(await inviteMember(tx, principal.organization, input, actor, now));
+    refuseReadOnly(body, fixedFields, [made], { isCreate: true });
+    return made;
+  });
+}
 
 const invitations = collection({
   path: "/api/v1/organizations/invitations/",
@@ -75,17 +94,7 @@ export const invitationRoutes = (): Route[] => [
     partners: "never",
     body: InvitationRequest,
     item: Invitation,
-    handle: async ({ principal, body, actor, now, transaction, link }) => {
-      const role = parseRole(body.role ?? "USER");
-      if (!role) throw validationError({ role: [`"${body.role?.slice(0, 100)}" is not a valid choice.`] });
-      checkGrantedRole(granterOf(principal), role);
-      const input = { email: body.email.toLowerCase(), role, linkBase: link("/console/accept") };
-      return transaction(async (tx) => {
-        const made = toInvitation(await inviteMember(tx, principal.organization, input, actor, now));
-        refuseReadOnly(body, fixedFields, [made], { isCreate: true });
-        return made;
-      });
-    },
+    handle: inviteByPerson,
   }),
   invitations.retrieve({
     summary: "One invitation",

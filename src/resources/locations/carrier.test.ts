@@ -19,17 +19,17 @@ it.each([
   ["Canada, three digits", 302, 720, "Rogers Wireless"],
   ["Mexico, three digits that begin with zero", 334, 20, "Telcel"],
   ["United States, three digits that begin with zeros", 310, 4, "Verizon"],
-])("names a network of %s", (_country, mcc, mnc, name) => {
+])("the carrier lookup names a network of %s", (_country, mcc, mnc, name) => {
   expect(carrierName(mcc, mnc)).toBe(name);
 });
 
-it("takes the live entry where the list repeats a network", () => {
+it("the carrier lookup takes the live entry where the list repeats a network", () => {
   expect(carrierName(270, 77)).toBe("Tango");
   expect(carrierName(234, 18)).toBe("Cloud9");
   expect(carrierName(310, 410)).toBe("AT&T");
 });
 
-it("knows nothing of unknown networks and of values that are none", () => {
+it("the carrier lookup knows nothing of unknown networks and of values that are none", () => {
   for (const [mcc, mnc] of [
     [998, 99],
     [0, 0],
@@ -44,7 +44,7 @@ it("knows nothing of unknown networks and of values that are none", () => {
   expect(carrierName(310, 14)).toBeNull();
 });
 
-it("prefers operational, then branded, then the first", () => {
+it("the carrier lookup prefers operational, then branded, then the first", () => {
   const row = { mcc: "901", mnc: "01", brand: null, operator: null, status: "Unknown" };
   const nameOf = (...rows: (typeof row | Record<string, unknown>)[]) =>
     carriersOf(rows.map((changes) => ({ ...row, ...changes })))(901, 1);

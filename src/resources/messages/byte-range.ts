@@ -1,4 +1,4 @@
-/** A `Range` header against a file of so many bytes (RFC 9110 14). Positions are inclusive. */
+/** A `Range` header against a file of this many bytes (RFC 9110 14). Positions are inclusive. */
 export type ByteRange = { kind: "whole" } | { kind: "part"; first: number; last: number } | { kind: "unsatisfiable" };
 
 /** Several ranges, other units and what is no range at all are ignored, as the standard allows. */

@@ -10,7 +10,7 @@ export interface InboundMessage {
   recording: Recording | null;
 }
 
-/** Named after the device, or its IMEI where it has no name. Undefined: the device is gone for good. */
+/** Named after the device, or its IMEI where it has no name. Undefined: the device no longer exists. */
 export async function insertInbound(
   db: Db,
   device: { id: string; organization_id: string },

@@ -15,7 +15,7 @@ import {
 
 /**
  * The states of a message on its way to a device. Every move is a guarded update, so that a message reaches one final state
- * whatever happens twice or too late; what partners are told of it is written in the same transaction.
+ * whatever happens twice or too late; its outbound events are written in the same transaction.
  */
 
 /** The connection that sends: only the newest one of a device moves its messages. */

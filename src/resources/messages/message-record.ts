@@ -118,7 +118,7 @@ export const toMessage = (row: MessageRow): Message => ({
 
 type MessageEventType = "message.received" | "message.sent" | "message.delivered" | "message.failed";
 
-/** What partners are told of a transition (section 19.3). A failed message offers no recording to listen to. */
+/** The outbound event of a transition (section 19.3). A failed message offers no recording to listen to. */
 export const messageEntry = (type: MessageEventType, row: MessageRow, occurredAtMs: number): OutboundEntry => ({
   organizationId: row.organization_id,
   type,

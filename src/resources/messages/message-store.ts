@@ -188,7 +188,7 @@ export async function deleteMessages(
       changes,
     });
   }
-  // What waited behind them may go now.
+  // What waited after them may be sent now.
   await wakeDevice(tx, device.organization_id, device.id);
   return rows;
 }

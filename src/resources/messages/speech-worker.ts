@@ -114,7 +114,7 @@ async function fail({ db, clock, outcomes }: SpeechWorkerOptions, job: SpeechJob
       select ${messageColumns} from failed m join devices d on d.id = m.device_id and d.organization_id = m.organization_id`);
     if (!row) return [];
     await recordGivenUp(tx, row, "processing", now);
-    // What waits behind it may go now.
+    // What waits after it may be sent now.
     await wakeDevice(tx, job.organization_id, job.device_id);
     const entries = [messageEntry("message.failed", row, now.getTime())];
     await appendOutbound(tx, entries, now.getTime());

@@ -6,7 +6,7 @@ import type { SecretBox } from "../../lib/secret-box.ts";
 import type { Actor } from "../../oauth/actor.ts";
 import { hashSecret, newClientId, newClientSecret } from "../../oauth/client-secrets.ts";
 import { announceIdentityChange } from "../../oauth/identity-changes.ts";
-import type { Scope } from "../../oauth/scopes.ts";
+import { allScopes, type Scope } from "../../oauth/scopes.ts";
 import type { WebhookEventType } from "../../outbox/webhook-event-types.ts";
 import { type Changes, changesBetween, masked, recordAudit } from "../audit/audit-store.ts";
 import { newWebhookSecret } from "./webhook-secret.ts";
@@ -21,11 +21,22 @@ export interface IntegrationSettings {
   messagingEnabled: boolean;
 }
 
+/** What a new integration has where nothing is said. */
+export const integrationDefaults: Omit<IntegrationSettings, "name"> = {
+  scopes: allScopes,
+  webhookUrl: null,
+  webhookEventTypes: [],
+  webhookDeviceFilter: [],
+  linkHosts: [],
+  messagingEnabled: true,
+};
+
 export interface Integration extends IntegrationSettings {
   id: string;
   organizationId: string;
   clientId: string;
   status: "active" | "disabled" | "deleted";
+  webhookPaused: boolean;
   createdAt: Date;
   updatedAt: Date;
 }
@@ -33,7 +44,7 @@ export interface Integration extends IntegrationSettings {
 const integrationColumns: Sql = sql`id, organization_id as "organizationId", name, client_id as "clientId", status,
   scopes, webhook_url as "webhookUrl", webhook_event_types as "webhookEventTypes",
   webhook_device_filter as "webhookDeviceFilter", link_hosts as "linkHosts", messaging_enabled as "messagingEnabled",
-  created_at as "createdAt", updated_at as "updatedAt"`;
+  webhook_paused as "webhookPaused", created_at as "createdAt", updated_at as "updatedAt"`;
 
 const auditView = (integration: Integration): Record<string, unknown> => ({
   name: integration.name,
@@ -45,21 +56,26 @@ const auditView = (integration: Integration): Record<string, unknown> => ({
   webhook_device_filter: integration.webhookDeviceFilter,
   link_hosts: integration.linkHosts,
   messaging_enabled: integration.messagingEnabled,
+  webhook_paused: integration.webhookPaused,
 });
 
 /**
  * Rows of the outbound log are pushed only if they were made while the webhook was set and the integration enabled; those that
  * were open when it ended are not taken up again. So each such time has a number, and rows carry it.
  */
-async function setPushEpoch(tx: Tx, { id, organizationId, status, webhookUrl }: Integration): Promise<void> {
+async function setPushEpoch(
+  tx: Tx,
+  { id, organizationId, status, webhookUrl, webhookPaused }: Integration,
+): Promise<void> {
   const isPushing = status === "active" && webhookUrl !== null;
   await tx.run`
-    insert into outbound_lanes as l (integration_id, organization_id, push_epoch, push_epochs)
-    values (${id}, ${organizationId}, ${isPushing ? 1 : null}, 1)
+    insert into outbound_lanes as l (integration_id, organization_id, push_epoch, push_epochs, is_paused)
+    values (${id}, ${organizationId}, ${isPushing ? 1 : null}, 1, ${webhookPaused})
     on conflict (integration_id) do update set
       push_epoch = case when ${isPushing} then coalesce(l.push_epoch, l.push_epochs + 1) end,
-      push_epochs = l.push_epochs + (${isPushing} and l.push_epoch is null)::int
-    where (l.push_epoch is not null) <> ${isPushing}`;
+      push_epochs = l.push_epochs + (${isPushing} and l.push_epoch is null)::int,
+      is_paused = ${webhookPaused}
+    where (l.push_epoch is not null) <> ${isPushing} or l.is_paused <> ${webhookPaused}`;
 }
 
 /** Every change of an integration ends here, so that none is unaudited or unknown to the running processes. */
@@ -228,3 +244,33 @@ export async function setIntegrationStatus(
   await recordIntegrationChange(tx, integration, isDeleted ? "deleted" : "updated", changes, actor, now);
   return integration;
 }
+
+/** While a webhook is paused its rows wait, in their order, also those that are made meanwhile. Undefined: no such integration. */
+export async function setWebhookPaused(
+  tx: Tx,
+  organizationId: string,
+  integrationId: string,
+  webhookPaused: boolean,
+  actor: Actor,
+  now: Date,
+): Promise<Integration | undefined> {
+  const before = await lockIntegration(tx, organizationId, integrationId);
+  if (!before || before.webhookPaused === webhookPaused) return before;
+  const integration = await tx.one<Integration>`
+    update integrations set webhook_paused = ${webhookPaused}, updated_at = ${now}
+    where organization_id = ${organizationId} and id = ${integrationId}
+    returning ${integrationColumns}`;
+  const changes = changesBetween(auditView(before), auditView(integration));
+  await recordIntegrationChange(tx, integration, "updated", changes, actor, now);
+  return integration;
+}
+
+/** Undefined: the organization has no such integration. */
+export const findIntegration = (
+  db: Db,
+  organizationId: string,
+  integrationId: string,
+): Promise<Integration | undefined> =>
+  db.maybeOne<Integration>`
+    select ${integrationColumns} from integrations
+    where organization_id = ${organizationId} and id = ${integrationId} and status <> 'deleted'`;

@@ -11,26 +11,26 @@ test.each([
   ["!!!", undefined],
   ["x".repeat(60), "x".repeat(50)],
   [`${"x".repeat(49)} y`, "x".repeat(49)],
-])("makes the slug of %j", (name, slug) => {
+])("an organization setting makes the slug of %j", (name, slug) => {
   expect(slugFromName(name)).toBe(slug);
 });
 
-test("knows a slug", () => {
+test("an organization setting knows a slug", () => {
   expect(["care-co", "a", "0-1"].every(isSlug)).toBe(true);
   expect(["", "Care", "-a", "a-", "a--b", "a_b", "x".repeat(51)].some(isSlug)).toBe(false);
 });
 
-test("takes the language of a locale", () => {
+test("an organization setting takes the language of a locale", () => {
   expect(["it", "it-IT", "IT_it", "de-AT", "es-419"].map(parseLocale)).toEqual(["it", "it", "it", "de", "es"]);
   expect(["pt", "", "italiano", "en US"].map(parseLocale)).toEqual([undefined, undefined, undefined, undefined]);
 });
 
-test("knows languages that it does not speak", () => {
+test("an organization setting knows languages that it does not speak", () => {
   expect(["pt", "PT-br", "nl_NL", "it"].map(parseLanguage)).toEqual(["pt", "pt", "nl", "it"]);
   expect(["xx", "", "italiano", "en US", "-"].map(parseLanguage)).toEqual(Array(5).fill(undefined));
 });
 
-test("takes IANA time zones only", () => {
+test("an organization setting takes IANA time zones only", () => {
   expect(["Europe/Rome", "europe/rome", "UTC", "Asia/Kolkata"].map(parseTimezone)).toEqual([
     "Europe/Rome",
     "Europe/Rome",

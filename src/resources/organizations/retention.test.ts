@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parseRetention } from "./retention.ts";
 
-test("changes the kinds that are named, and keeps the others as they were", () => {
+test("the retention setting changes the kinds that are named, and keeps the others as they were", () => {
   expect(parseRetention("locations=365d, telemetry=30d", { events: 10, locations: 1 })).toEqual({
     locations: 365,
     telemetry: 30,
@@ -18,6 +18,6 @@ test.each([
   "events=99999d",
   "events=-1d",
   "locations=1d;events=2d",
-])("says what is wrong with %s", (text) => {
+])("the retention setting says what is wrong with %s", (text) => {
   expect(parseRetention(text, {})).toContain(`"${text}"`);
 });

@@ -13,7 +13,7 @@ export function parseRetention(text: string, before: Retention): Retention | str
     const [, name, value] = /^([a-z]+)=(keep|\d+d)$/.exec(pair) ?? [];
     const table = retainedTables.find((one) => one === name);
     if (table === undefined || value === undefined) {
-      return `"${pair}" must be like locations=365d or events=keep; known are ${retainedTables.join(", ")}`;
+      return `"${pair}" must be like locations=365d or events=keep, for ${retainedTables.join(", ")}`;
     }
     const days = Number.parseInt(value, 10);
     if (value === "keep") delete after[table];

@@ -47,18 +47,18 @@ test.each([
   "fec0::1",
   "ff02::1",
   "not an address",
-])("refuses the address %s", (address) => {
+])("the webhook check refuses the address %s", (address) => {
   expect(isAllowedAddress(address, [])).toBe(false);
 });
 
 test.each(["8.8.8.8", "93.184.215.14", "2606:4700::1111", "2a00:1450:4001::1", "::ffff:8.8.8.8"])(
-  "lets the public address %s pass",
+  "the webhook check lets the public address %s pass",
   (address) => {
     expect(isAllowedAddress(address, [])).toBe(true);
   },
 );
 
-test("lets the operator allow networks", () => {
+test("the webhook check lets the operator allow networks", () => {
   expect(isAllowedAddress("10.2.3.4", ["10.0.0.0/8"])).toBe(true);
   expect(isAllowedAddress("::ffff:10.2.3.4", ["10.0.0.0/8"])).toBe(true);
   expect(isAllowedAddress("192.168.1.1", ["10.0.0.0/8", "fd00::/8"])).toBe(false);
@@ -90,27 +90,27 @@ test.each([
   ["https://LOCALHOST./", "127.0.0.1"],
   ["https://api.localhost:8443/", "127.0.0.1"],
   ["https://[::ffff:127.0.0.1]/", "7f00:1"],
-])("refuses %s and says why", async (url, reason) => {
+])("the webhook check refuses %s and says why", async (url, reason) => {
   const verdict = await check(url);
   expect(verdict.ok).toBe(false);
   expect(!verdict.ok && verdict.reason).toContain(reason);
 });
 
-test("refuses a name when any of its addresses is not public", async () => {
+test("the webhook check refuses a name when any of its addresses is not public", async () => {
   const verdict = await check("https://hooks.example/in", [], async () => ["8.8.8.8", "10.0.0.1"]);
   expect(!verdict.ok && verdict.reason).toContain("hooks.example points to 10.0.0.1");
 });
 
-test("looks a name up without the dot at its end, too", async () => {
+test("the webhook check looks a name up without the dot at its end, too", async () => {
   const resolve: Resolve = async (name) => (name === "hooks.example" ? ["10.0.0.1"] : []);
   expect(await check("https://hooks.example./", [], resolve)).toMatchObject({ ok: false });
 });
 
-test("saves a name that does not resolve yet, spelled as it was given", async () => {
+test("the webhook check saves a name that does not resolve yet, spelled as it was given", async () => {
   expect(await check(" https://Hooks.example ")).toEqual({ ok: true, url: "https://Hooks.example" });
 });
 
-test("accepts a loopback address that the operator allows", async () => {
+test("the webhook check accepts a loopback address that the operator allows", async () => {
   expect(await check("https://127.0.0.1:9443/in", ["127.0.0.0/8"])).toEqual({
     ok: true,
     url: "https://127.0.0.1:9443/in",

@@ -18,7 +18,7 @@ export interface LoggedChange extends RuleChange {
   before?: object | null;
 }
 
-/** Changes that are kept per organization; who is further behind reads all rules again. */
+/** Changes that are kept per organization; a process that is further behind reads all rules again. */
 export const keptChanges = 10_000;
 
 /**

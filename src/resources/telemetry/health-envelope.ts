@@ -11,7 +11,7 @@ export interface EnvelopedReadings {
   data: Readonly<Record<string, unknown>>;
 }
 
-/** Whether a row of telemetry is told to partners: it has a vital sign with a value in range. */
+/** Whether a row of telemetry becomes an outbound event: it has a vital sign with a value in range. */
 export const isHealthSnapshot = (data: Readonly<Record<string, unknown>>): boolean =>
   vitalKeys.some((key) => inRange(key, data[key]));
 

@@ -19,6 +19,7 @@ const Telemetry = Type.Object(
   },
   { $id: "Telemetry" },
 );
+export type Telemetry = Static<typeof Telemetry>;
 
 const TelemetryReading = Type.Object({ value: Type.Number(), ts: Timestamp }, { $id: "TelemetryReading" });
 
@@ -31,7 +32,7 @@ const TelemetryLatest = Type.Object(
   { $id: "TelemetryLatest" },
 );
 
-const toTelemetry = (row: TelemetryRow): Static<typeof Telemetry> => ({
+const toTelemetry = (row: TelemetryRow): Telemetry => ({
   ...row,
   ts: row.ts.toISOString(),
   device_ts: row.device_ts?.toISOString() ?? null,

@@ -28,7 +28,7 @@ export async function removeDevice(
     update device_state set is_live = false, is_online = false,
       status_changed_at = case when is_online then ${now} else status_changed_at end
     where organization_id = ${organizationId} and device_id = ${deviceId}`;
-  // Should it come back, its rules begin anew: where it was before says nothing of where it is then.
+  // Should it come back, its rules start again: where it was before says nothing of where it is then.
   await tx.run`delete from rule_states where organization_id = ${organizationId} and device_id = ${deviceId}`;
   await closeAssignmentsOfDevice(tx, organizationId, deviceId, actor, now);
   const cancelled = await cancelCommandsOfDevice(tx, organizationId, deviceId, actor, now);

@@ -1,0 +1,24 @@
+import { describe, expect, it } from "vitest";
+import { parseCsv } from "./csv.ts";
+
+describe("a comma separated text", () => {
+  it("has rows with the lines they begin on, whatever ends them", () => {
+    expect(parseCsv("a,b\r\n1,2\n\n3,4")).toEqual([
+      { line: 1, cells: ["a", "b"] },
+      { line: 2, cells: ["1", "2"] },
+      { line: 4, cells: ["3", "4"] },
+    ]);
+  });
+
+  it("keeps commas, quotes and line ends of quoted cells", () => {
+    expect(parseCsv('a,"b, ""c""\nd",\ne,f,g\n')).toEqual([
+      { line: 1, cells: ["a", 'b, "c"\nd', ""] },
+      { line: 3, cells: ["e", "f", "g"] },
+    ]);
+  });
+
+  it("may begin with a byte order mark and may be empty", () => {
+    expect(parseCsv("\ufeffuid\n1")[0]).toEqual({ line: 1, cells: ["uid"] });
+    expect(parseCsv("")).toEqual([]);
+  });
+});

@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { consoleRoutes } from "../../src/console/console-routes.ts";
+import type { Route } from "../../src/http/route.ts";
+import { openTestApi, type TestApi } from "../support/api.ts";
+import { callsWith, signIn } from "../support/browser-session.ts";
+import { auditOf, nobodysId } from "../support/fixtures.ts";
+import {
+  makeIntegration,
+  makeOrganization,
+  makePerson,
+  type TestIntegration,
+  type TestOrganization,
+} from "../support/world.ts";
+
+/**
+ * Every route of the console against every kind of caller, with the rules of the contract written once more: what a person does
+ * with the own account is for all, administration for ADMIN and OWNER. A route that is added without a word here fails.
+ */
+const routes = consoleRoutes({ webhooks: { timeoutMs: 1, allowCidrs: [] } } as unknown as Parameters<
+  typeof consoleRoutes
+>[0]);
+const roles = ["VIEWER", "USER", "ADMIN", "OWNER"] as const;
+type Role = (typeof roles)[number];
+
+const ownAccount =
+  /^\/console\/api\/(me|preferences|session|sessions|stream|password|second-factor)\/(organization\/|confirm\/|disable\/|recovery-codes\/|:id\/)?$/;
+const administration = /^\/console\/api\/(integrations|unknown-devices|devices\/import|invitations)\//;
+
+function minRole({ path }: Route): Role {
+  if (ownAccount.test(path)) return "VIEWER";
+  if (administration.test(path)) return "ADMIN";
+  throw new Error(`say in the matrix who may call ${path}`);
+}
+
+const nameOf = ({ method, path }: Route): string => `${method} ${path}`;
+
+describe("the matrix of the console", () => {
+  let api: TestApi;
+  let own: TestOrganization;
+  let foreign: TestIntegration;
+  const cookies = new Map<Role, string>();
+
+  beforeAll(async () => {
+    api = await openTestApi({ isPrivate: true });
+    own = await makeOrganization(api, { features: ["managed_onboarding"] });
+    foreign = await makeIntegration(api, await makeOrganization(api));
+    for (const role of roles) cookies.set(role, (await signIn(api, (await makePerson(api, own, role)).email)).cookie);
+  });
+  afterAll(() => api.close());
+
+  const call = ({ method, path }: Route, cookie: string, id: string) => {
+    const address = path.replace(":id", id);
+    const calls = callsWith(api, cookie);
+    return method === "GET" ? calls.get(address) : calls.send(method, address);
+  };
+
+  it.each(routes.map((one) => [nameOf(one), one] as const))("%s is for people with a session", async (_, one) => {
+    const path = one.path.replace(":id", nobodysId);
+    expect(await api.call(one.method, path)).toMatchObject({ status: 401, body: { code: "not_authenticated" } });
+    expect(await api.call(one.method, path, { token: foreign.token })).toMatchObject({
+      status: 401,
+      body: { code: "invalid_token" },
+    });
+    const bad = await api.call(one.method, path, { headers: { cookie: `vigil_session=${"x".repeat(43)}` } });
+    expect([bad.status, bad.body.code]).toEqual([401, "invalid_token"]);
+  });
+
+  const administered = routes.filter((one) => minRole(one) === "ADMIN");
+
+  it.each(administered.map((one) => [nameOf(one), one] as const))("%s is for ADMIN and OWNER", async (_, one) => {
+    for (const role of roles) {
+      const answer = await call(one, cookies.get(role) ?? "", nobodysId);
+      const isRefused = answer.status === 403 && answer.body.code === "role_not_allowed";
+      expect([role, isRefused]).toEqual([role, role === "VIEWER" || role === "USER"]);
+    }
+  });
+
+  const named = administered.filter(({ path }) => path.includes(":id"));
+
+  it.each(named.map((one) => [nameOf(one), one] as const))(
+    "%s finds nothing of another organization",
+    async (_, one) => {
+      const before = await auditOf(api, foreign.id);
+      for (const id of [foreign.id, nobodysId, "no-id"]) {
+        for (const role of ["ADMIN", "OWNER"] as const) {
+          const answer = await call(one, cookies.get(role) ?? "", id);
+          expect([role, answer.status, answer.body.code]).toEqual([role, 404, "not_found"]);
+        }
+      }
+      expect(await auditOf(api, foreign.id)).toEqual(before);
+      expect((await api.call("GET", "/api/v1/organizations/self/", { token: foreign.token })).status).toBe(200);
+    },
+  );
+
+  it("lists nothing of another organization", async () => {
+    const admin = callsWith(api, cookies.get("ADMIN") ?? "");
+    expect((await admin.get("/console/api/integrations/")).body).toMatchObject({ count: 0, results: [] });
+  });
+
+  it("changes nothing without the header of the console", async () => {
+    const cookie = cookies.get("OWNER") ?? "";
+    for (const { method, path } of administered.filter((one) => one.method !== "GET")) {
+      const answer = await api.call(method, path.replace(":id", nobodysId), { headers: { cookie } });
+      expect([path, answer.body.code]).toEqual([path, "csrf_failed"]);
+    }
+  });
+});

@@ -1,0 +1,25 @@
+import { nameOf } from "../parts/alarm-card.tsx";
+import { DeviceView, useDevice } from "../parts/device-view.tsx";
+import { PageTitle } from "../parts/page-title.tsx";
+import { Failure, Loading } from "../parts/states.tsx";
+import { deviceTexts as texts } from "../texts/device.ts";
+
+export function DevicePage({ uid }: { uid: string }) {
+  const device = useDevice(uid);
+  if (device.kind === "loading") return <Loading />;
+  if (device.kind === "failed") {
+    return (
+      <>
+        <PageTitle>{texts("device")}</PageTitle>
+        <Failure error={device.error} onRetry={device.reload} />
+      </>
+    );
+  }
+  return (
+    <>
+      <PageTitle>{nameOf(device.value, uid)}</PageTitle>
+      {device.value.deleted_at !== null && <p class="notice">{texts("deleted")}</p>}
+      <DeviceView key={uid} device={device.value} />
+    </>
+  );
+}
