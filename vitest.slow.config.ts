@@ -6,6 +6,6 @@ export default mergeConfig(
   shared,
   defineConfig({
     // A process that starts takes two seconds on a quiet machine and half a minute on a busy one.
-    test: { include: ["{src,test,web}/**/*.slow.test.ts"], testTimeout: 180_000, hookTimeout: 180_000 },
+    test: { include: ["{src,test,web,client}/**/*.slow.test.ts"], testTimeout: 180_000, hookTimeout: 180_000 },
   }),
 );

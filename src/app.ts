@@ -79,6 +79,8 @@ export interface AppOptions {
   version: string;
   tokenTtlSeconds: number;
   trustProxy: readonly string[];
+  /** A line at info for successful calls too; absent: at debug. */
+  logsEveryCall?: boolean;
 }
 
 export interface RouteTableOptions {
@@ -263,7 +265,7 @@ const baseHeaders = (id: string): Record<string, string> => ({
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
 });
 
-function observe(app: FastifyInstance, { metrics, log }: AppOptions): void {
+function observe(app: FastifyInstance, { metrics, log, logsEveryCall = false }: AppOptions): void {
   const requests = metrics.counter("vigil_http_requests_total", "HTTP requests by route, method and status.");
   const durations = metrics.histogram(
     "vigil_http_request_seconds",
@@ -284,8 +286,8 @@ function observe(app: FastifyInstance, { metrics, log }: AppOptions): void {
     }
     series.count();
     series.observe(ms / 1000);
-    // Successes are counted; a line for each would cost a sixth of the answer.
-    const level = status < 400 ? "debug" : "info";
+    // Successes are counted; a line for each costs a sixth of the answer, so an operator has to want them.
+    const level = status < 400 && !logsEveryCall ? "debug" : "info";
     if (log.isLevelEnabled(level)) {
       const { principal, ip } = request;
       const caller = principal && { principal: principal.id, organization: principal.organization.slug };

@@ -18,6 +18,7 @@ test("the configuration has the documented defaults when nothing is set", () => 
     gatewayNewPerAddress: 12_000,
     gatewayPacketsPerMinute: 600,
     gatewayNetworks: [],
+    gatewayProxyNetworks: [],
     deviceMediaMbPerDay: 20,
     diskFloorMb: 512,
     ingestInFlight: 2,
@@ -44,6 +45,7 @@ test("the configuration has the documented defaults when nothing is set", () => 
     mailFrom: "vigil@localhost",
     speech: { kind: "espeak" },
     logLevel: "info",
+    accessLog: false,
   });
 });
 
@@ -126,4 +128,13 @@ test("the configuration reads the speech engine", () => {
     expect(speech(text)).toEqual({ kind: "http", url: "https://tts.example/v1/audio/speech" });
   }
   for (const text of ["on", "command:", "http:tts.example"]) expect(() => speech(text)).toThrow("VIGIL_TTS");
+});
+
+test("speaks the PROXY protocol only when it is switched on, and only with proxies that are named", () => {
+  const networks = { VIGIL_GATEWAY_PROXY_NETWORKS: "10.0.0.0/8,192.0.2.7" };
+  expect(loadConfig({}, networks).gatewayProxyNetworks).toEqual([]);
+  const on = { VIGIL_GATEWAY_PROXY_PROTOCOL: "on" };
+  expect(loadConfig({}, { ...networks, ...on }).gatewayProxyNetworks).toEqual(["10.0.0.0/8", "192.0.2.7/32"]);
+  expect(() => loadConfig({}, on)).toThrow("needs the proxies in VIGIL_GATEWAY_PROXY_NETWORKS");
+  expect(() => loadConfig({}, { VIGIL_GATEWAY_PROXY_PROTOCOL: "yes" })).toThrow(ConfigError);
 });

@@ -22,6 +22,8 @@ export interface Config {
   gatewayPacketsPerMinute: number;
   /** The gateway is closed to all other networks; none: it is open to all. */
   gatewayNetworks: readonly string[];
+  /** Proxies that begin each connection of a device with a header of the PROXY protocol; none: it is not spoken. */
+  gatewayProxyNetworks: readonly string[];
   /** Voice and ECG that are taken from one device in a day. */
   deviceMediaMbPerDay: number;
   /** With less free space than this on the disk of the embedded database only alarms are stored; 0: always everything. */
@@ -57,6 +59,8 @@ export interface Config {
   mailFrom: string;
   speech: SpeechSetting;
   logLevel: LogLevel;
+  /** A log line for every call, not only for refused ones. */
+  accessLog: boolean;
 }
 
 export interface DedicatedPort {
@@ -163,6 +167,16 @@ function parseLogLevel(name: string, text: string): LogLevel {
   return level;
 }
 
+/** A header of an unnamed sender could name any address, so the protocol is only spoken with proxies that are named. */
+function proxyNetworksOf(protocol: string | undefined, networks: string | undefined): string[] {
+  const isOn = protocol !== undefined && parseSwitch("VIGIL_GATEWAY_PROXY_PROTOCOL", protocol);
+  const parsed = listOf(networks ?? "").map((text) => parseCidr("VIGIL_GATEWAY_PROXY_NETWORKS", text));
+  if (isOn && parsed.length === 0) {
+    throw new ConfigError("VIGIL_GATEWAY_PROXY_PROTOCOL", "needs the proxies in VIGIL_GATEWAY_PROXY_NETWORKS");
+  }
+  return isOn ? parsed : [];
+}
+
 export function loadConfig(
   flags: ConfigFlags = {},
   env: Environment = process.env,
@@ -196,6 +210,7 @@ export function loadConfig(
     gatewayNetworks: listOf(read("VIGIL_GATEWAY_NETWORKS") ?? "").map((text) =>
       parseCidr("VIGIL_GATEWAY_NETWORKS", text),
     ),
+    gatewayProxyNetworks: proxyNetworksOf(read("VIGIL_GATEWAY_PROXY_PROTOCOL"), read("VIGIL_GATEWAY_PROXY_NETWORKS")),
     deviceMediaMbPerDay: number("VIGIL_DEVICE_MEDIA_MB_PER_DAY", 20, 0, 1_000_000),
     diskFloorMb: number("VIGIL_DISK_FLOOR_MB", 512, 0, 1_000_000_000),
     ingestInFlight: number("VIGIL_INGEST_IN_FLIGHT", 2, 1, 2),
@@ -225,5 +240,6 @@ export function loadConfig(
     mailFrom: read("VIGIL_MAIL_FROM") ?? "vigil@localhost",
     speech: parsed("VIGIL_TTS", parseSpeech) ?? { kind: "espeak" },
     logLevel: parsed("VIGIL_LOG_LEVEL", parseLogLevel) ?? defaultLogLevel,
+    accessLog: parsed("VIGIL_ACCESS_LOG", parseSwitch) ?? false,
   };
 }

@@ -80,7 +80,7 @@ function* smallFile(path: string, bytes: Buffer): Generator<Buffer> {
 }
 
 /** After this a file, or the names in a folder, survive a loss of power. */
-export async function syncPath(path: string): Promise<void> {
+async function syncPath(path: string): Promise<void> {
   const handle = await open(path, "r");
   try {
     await handle.sync();

@@ -15,8 +15,8 @@ import { type Command, type CommandContext, CommandError } from "./command.ts";
 import { withBareDatabase } from "./command-database.ts";
 import { hasEmbeddedDatabase } from "./doctor-checks.ts";
 import { record } from "./output.ts";
+import { programVersion } from "./program-version.ts";
 import { makeProgress, showBytes } from "./progress.ts";
-import { programVersion } from "./run.ts";
 
 export function requireEmbedded({ config }: CommandContext): void {
   if (config.databaseUrl === undefined) return;

@@ -6,7 +6,7 @@ import type { Command, CommandContext } from "./command.ts";
 import { UsageError } from "./command.ts";
 import { withDatabase } from "./command-database.ts";
 import { type DemoContent, demoPeople, makeDemoContent } from "./demo-content.ts";
-import { type DemoAccess, demoOwner, demoSlug, openDemo } from "./demo-organization.ts";
+import { type DemoAccess, demoOwner, demoSlug, demoStaff, openDemo } from "./demo-organization.ts";
 import { registerFleet, romeAt } from "./fleet-registration.ts";
 import { positiveInteger } from "./option-values.ts";
 import { untilSignal } from "./start-command.ts";
@@ -148,7 +148,9 @@ Everything in it is invented. A day of the people passes in ${24 / speed} hours,
 
   client id       ${client_id}
   client secret   ${client_secret}
-  owner           ${owner.email}, password ${owner.password ?? "as an earlier demo has shown it"}
+  console         ${http}/console/
+  sign in as      ${demoStaff.map(({ email, role }) => `${email} (${role})`).join(", ")}
+  password        ${owner.password ?? "as an earlier demo has shown it"}
 
 Try it:
 

@@ -41,6 +41,10 @@ export async function makeDemoContent(client: DemoClient, fleet: readonly FleetM
     if (device) await ensureOwner(call, user.id, device.imei);
     users.push({ id: user.id, email, first_name, device });
   }
+  for (const [index, email] of [carer, family].entries()) {
+    const device = fleet[index];
+    if (device) await ensureSeen(call, email, device.imei, email === carer ? "assigned" : "viewer");
+  }
   const geofences = await ensureAll(call, "/geofences/", fencesOf(users), ({ name }) => String(name));
   for (const { first_name, device } of users) {
     const home = geofences.find(({ name }) => name === homeOf(first_name));
@@ -53,6 +57,18 @@ export async function makeDemoContent(client: DemoClient, fleet: readonly FleetM
     geofences: geofences.length,
     thresholds: thresholds.length,
   };
+}
+
+const carer = "carer@demo.example";
+const family = "family@demo.example";
+
+/** A carer sees the devices that are assigned to them, a relative those that were shared. */
+async function ensureSeen(call: Call, email: string, uid: string, role: "assigned" | "viewer"): Promise<void> {
+  const { results } = await call<{ results: { user_id: string }[] }>("GET", `/assignments/?search=${uid}`);
+  const user = await ensureUser(call, { email });
+  if (results.some(({ user_id }) => user_id === user.id)) return;
+  if (role === "assigned") await call("POST", `/devices/${uid}/assign/`, { user_id: user.id, role });
+  else await call("POST", `/devices/${uid}/share/`, { email });
 }
 
 async function signIn({ http, clientId, clientSecret }: DemoClient): Promise<Call> {

@@ -30,6 +30,14 @@ export const demoSlug = "vigil-demo";
 const integrationName = "Demo app";
 export const demoOwner = "owner@demo.example";
 
+/** Who can sign in to the console of the demo. */
+export const demoStaff = [
+  { email: demoOwner, role: "OWNER" },
+  { email: "admin@demo.example", role: "ADMIN" },
+  { email: "carer@demo.example", role: "USER" },
+  { email: "family@demo.example", role: "VIEWER" },
+] as const;
+
 export interface DemoAccess {
   organization: Organization;
   integrationId: string;
@@ -60,7 +68,7 @@ export async function openDemo(db: Database, context: CommandContext): Promise<D
   const organization = await openOrganization(db, context);
   const notes = await readNotes(file, organization.id);
   const client = await openClient(db, context, organization, notes);
-  const ownerPassword = (await addOwner(db, context, organization)) ?? notes?.owner_password ?? null;
+  const ownerPassword = (await addStaff(db, context, organization)) ?? notes?.owner_password ?? null;
   await writeNotes(file, {
     organization_id: organization.id,
     client_id: client.clientId,
@@ -132,12 +140,17 @@ function openClient(
 
 const isDemoApp = ({ name }: Integration): boolean => name === integrationName;
 
-/** The password, if this call has set it. */
-async function addOwner(db: Database, { clock }: CommandContext, { id }: Organization): Promise<string | undefined> {
+/** One person of each role, all with the same password; the password, if this call has set it. */
+async function addStaff(db: Database, { clock }: CommandContext, { id }: Organization): Promise<string | undefined> {
   const password = randomToken(12);
-  const member = { email: demoOwner, role: "OWNER", passwordHash: await hashPassword(password) } as const;
-  const added = await db.transaction((tx) => addMember(tx, id, member, operatorIn(id), clock.now()));
-  return added.kind !== "already_member" && added.passwordStored ? password : undefined;
+  const passwordHash = await hashPassword(password);
+  const stored: boolean[] = [];
+  for (const { email, role } of demoStaff) {
+    const member = { email, role, passwordHash };
+    const added = await db.transaction((tx) => addMember(tx, id, member, operatorIn(id), clock.now()));
+    stored.push(added.kind !== "already_member" && added.passwordStored);
+  }
+  return stored.every(Boolean) ? password : undefined;
 }
 
 async function readNotes(file: string, organizationId: string): Promise<Notes | undefined> {

@@ -25,13 +25,13 @@ interface ListedDevice {
 
 /** All live devices by IMEI, of one organization or of all. */
 async function* devicePages(db: Db, organizationId: string | undefined): AsyncGenerator<ListedDevice[]> {
-  const isShown = organizationId === undefined ? sql`true` : sql`d.organization_id = ${organizationId}`;
+  const isVisible = organizationId === undefined ? sql`true` : sql`d.organization_id = ${organizationId}`;
   for (let after = ""; ; ) {
     const rows = await db.many<ListedDevice & Record<string, unknown>>(sql`
       select o.slug as org, d.uid, d.name, d.device_model_slug, d.protocol_slug,
         coalesce(s.is_online, false) as is_online, s.last_seen_at, d.created_at
       from ${deviceTables} join organizations o on o.id = d.organization_id
-      where d.deleted_at is null and d.uid > ${after} and ${isShown} order by d.uid limit ${pageSize}`);
+      where d.deleted_at is null and d.uid > ${after} and ${isVisible} order by d.uid limit ${pageSize}`);
     if (rows.length > 0) yield rows;
     if (rows.length < pageSize) return;
     after = rows.at(-1)?.uid ?? "";

@@ -22,6 +22,8 @@ import {
 } from "./doctor-checks.ts";
 import { explainFailure } from "./failures.ts";
 import { table } from "./output.ts";
+import { programVersion } from "./program-version.ts";
+import { writeSupportBundle } from "./support-bundle.ts";
 
 const oldestServer = 150_000;
 
@@ -70,11 +72,17 @@ const doctor: Command = {
   path: ["doctor"],
   summary: "Check this machine and the settings",
   positionals: [],
-  options: [],
-  examples: ["vigil doctor", "vigil doctor --data-dir /var/lib/vigil --json"],
+  options: [
+    { name: "bundle", value: "FILE", summary: "also write a file for support: versions, settings, sizes and metrics" },
+  ],
+  examples: [
+    "vigil doctor",
+    "vigil doctor --data-dir /var/lib/vigil --json",
+    "vigil doctor --data-dir /var/lib/vigil --bundle vigil-support.json",
+  ],
   next: ["Follow the advice of each check that failed, then run it again.", "vigil start"],
   run: async (context) => {
-    const { config } = context;
+    const { args, config } = context;
     const database = await checkDatabase(context);
     const checks = [
       checkNode(process.version),
@@ -92,7 +100,11 @@ const doctor: Command = {
     const failed = checks.filter(({ ok }) => !ok);
     const ok = failed.length === 0;
     const rows = checks.map((check) => [check.ok ? "ok" : "FAILED", check.name, check.detail]);
-    context.print({ ok, checks }, table(["", "check", "detail"], rows));
+    const bundle = args.value("bundle");
+    if (bundle !== undefined) await writeSupportBundle(context, bundle, await programVersion(), checks);
+    context.print({ ok, checks, ...(bundle === undefined ? {} : { bundle }) }, table(["", "check", "detail"], rows));
+    if (bundle !== undefined && !args.has("json"))
+      context.note(`vigil: wrote ${bundle}; read it before you send it to anybody`);
     if (!ok) context.note(`vigil: ${failed.map(({ name }) => name).join(", ")} failed: follow the advice above`);
     return ok ? 0 : 1;
   },

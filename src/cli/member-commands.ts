@@ -49,9 +49,9 @@ const list: Command = {
     const { args } = context;
     const users = await withCurrentDatabase(context, async (db) => {
       const { id } = await getOrganization(db, args.value("org") ?? "");
-      const isShown = args.has("closed") ? sql`true` : sql`m.is_open`;
+      const isVisible = args.has("closed") ? sql`true` : sql`m.is_open`;
       return db.many<UserRow>(sql`
-        select ${userColumns} from ${userTables} where m.organization_id = ${id} and ${isShown}
+        select ${userColumns} from ${userTables} where m.organization_id = ${id} and ${isVisible}
         order by m.email, m.user_id`);
     });
     const document = users.map(view);

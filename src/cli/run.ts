@@ -1,5 +1,3 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { ConfigError, type ConfigFlags, loadConfig } from "../config.ts";
 import { makeClock } from "../lib/clock.ts";
 import { makeLogger } from "../lib/logger.ts";
@@ -7,6 +5,7 @@ import { type Arguments, type Command, type CommandContext, CommandError, type I
 import { explainFailure } from "./failures.ts";
 import { helpText, usageFor } from "./help.ts";
 import { parseCommandLine, type Request, UsageErrorIn } from "./parse.ts";
+import { programVersion } from "./program-version.ts";
 
 const line = (text: string): string => (text.endsWith("\n") ? text : `${text}\n`);
 
@@ -87,10 +86,4 @@ function configOrUsageError(
     if (error instanceof ConfigError && error.setting.startsWith("--")) throw new UsageError(error.message);
     throw error;
   }
-}
-
-/** The package file is one folder above both src and dist. */
-export async function programVersion(): Promise<string> {
-  const text = await readFile(join(import.meta.dirname, "../../package.json"), "utf8");
-  return (JSON.parse(text) as { version: string }).version;
 }

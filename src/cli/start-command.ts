@@ -1,3 +1,4 @@
+import { toggleDebug } from "../lib/logger.ts";
 import type { Command } from "./command.ts";
 
 /** How to begin, as far as it fits the roles of this process. */
@@ -48,6 +49,7 @@ const start: Command = {
   run: async (context) => {
     const { args, config, log, io } = context;
     const stopped = untilSignal();
+    process.on("SIGUSR2", () => toggleDebug(log, config.logLevel));
     // The service brings the whole program with it; the other commands start faster without.
     const { startService } = await import("../service.ts");
     const service = await startService(config, log);

@@ -11,6 +11,7 @@ import { withCurrentDatabase, withDatabase } from "./command-database.ts";
 import { integrationMissing } from "./integration-lookup.ts";
 import { knownWords } from "./option-values.ts";
 import { type PageTable, printPages, record } from "./output.ts";
+import { listenCommand } from "./webhook-listen-command.ts";
 
 const exampleId = "8d3f0a52-6a1e-4c0e-9f0b-0f6f2c9a7b31";
 const exampleEvent = "019ca877-8198-7a3c-9f61-2b7e5d0c4a11";
@@ -172,4 +173,4 @@ const test: Command = {
   },
 };
 
-export const webhookCommands: readonly Command[] = [list, redrive, test];
+export const webhookCommands: readonly Command[] = [list, redrive, test, listenCommand];

@@ -14,6 +14,8 @@ export interface GatewayLimits {
   /** From the first byte's connection to an accepted login. */
   loginTimeoutMs: number;
   idleTimeoutMs: number;
+  /** From the connection of a proxy to the end of its header. */
+  proxyHeaderTimeoutMs: number;
   /** Bytes without a recognised protocol. */
   undecidedBytes: number;
   /** Bytes without a frame (section 26.1, 23.3). */
@@ -61,6 +63,7 @@ export const defaultLimits: GatewayLimits = {
   slowedAnswersPerSecond: 2,
   loginTimeoutMs: 30_000,
   idleTimeoutMs: 30 * 60_000,
+  proxyHeaderTimeoutMs: 5000,
   undecidedBytes: 256,
   bytesWithoutFrame: 8192,
   maxConsecutiveMalformed: 20,

@@ -6,6 +6,7 @@ export type CloseReason =
   | "connection_limit"
   | "unlogged_limit"
   | "network"
+  | "proxy_header"
   | "sim_refused"
   | "unrecognized"
   | "no_login"

@@ -20,6 +20,7 @@ import type { DeviceLink, DownlinkHost, DownlinkLane, MakeDownlinkLane } from ".
 import { defaultLimits, type GatewayLimits } from "./gateway-limits.ts";
 import { type GatewayMetrics, makeGatewayMetrics } from "./gateway-metrics.ts";
 import { PeerLimits } from "./peer-limits.ts";
+import { ProxiedSockets } from "./proxied-sockets.ts";
 import { SessionConflicts } from "./session-conflicts.ts";
 import { SessionRegistry } from "./session-registry.ts";
 import { UdpGateway, type UdpGatewayHost } from "./udp-gateway.ts";
@@ -48,6 +49,8 @@ export interface GatewayOptions {
   downlinks: readonly MakeDownlinkLane[];
   /** Networks in CIDR form; the gateway is closed to all others. None: it is open to all. */
   networks?: readonly string[];
+  /** Networks of proxies that begin each connection with a header of the PROXY protocol. None: nobody does. */
+  proxyNetworks?: readonly string[];
   limits?: Partial<GatewayLimits>;
 }
 
@@ -112,6 +115,7 @@ class TcpGateway implements Gateway, ConnectionHost, UdpGatewayHost {
   readonly peers: PeerLimits;
   readonly admissions: Admissions;
   readonly #networks: NetworkList;
+  readonly #proxied: ProxiedSockets;
   readonly #conflicts: SessionConflicts;
   readonly #unknown: UnknownDevices;
   readonly #sessions: SessionRegistry;
@@ -141,6 +145,11 @@ class TcpGateway implements Gateway, ConnectionHost, UdpGatewayHost {
     this.ingest.onSettled(() => this.checkRoom());
     this.peers = new PeerLimits(this.limits);
     this.#networks = new NetworkList(options.networks ?? []);
+    this.#proxied = new ProxiedSockets({
+      networks: options.proxyNetworks ?? [],
+      maxWaiting: this.limits.unlogged,
+      timeoutMs: this.limits.proxyHeaderTimeoutMs,
+    });
     this.#conflicts = new SessionConflicts(db, clock, log, () => this.metrics.takenOver());
     this.#unknown = new UnknownDevices(db, clock, log);
     const onOvertaken = (deviceId: string, epoch: number): void => {
@@ -231,7 +240,11 @@ class TcpGateway implements Gateway, ConnectionHost, UdpGatewayHost {
   }
 
   #listen(port: number, protocol: ProtocolDefinition | undefined): Promise<AddressInfo> {
-    const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#accept(socket, protocol));
+    const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+      const accept = (address: string): void => this.#accept(socket, address, protocol);
+      if (!this.#proxied.includes(socket)) accept(socket.remoteAddress ?? "");
+      else this.#proxied.await(socket, accept, () => this.metrics.closed("proxy_header"));
+    });
     this.#servers.push(server);
     return new Promise((resolve, reject) => {
       server.once("error", reject);
@@ -243,8 +256,8 @@ class TcpGateway implements Gateway, ConnectionHost, UdpGatewayHost {
     });
   }
 
-  #accept(socket: Socket, protocol: ProtocolDefinition | undefined): void {
-    const connection = this.openConnection(socket, socket.remoteAddress ?? "", protocol);
+  #accept(socket: Socket, address: string, protocol: ProtocolDefinition | undefined): void {
+    const connection = this.openConnection(socket, address, protocol);
     if (!connection) {
       socket.destroy();
       return;
@@ -303,6 +316,7 @@ class TcpGateway implements Gateway, ConnectionHost, UdpGatewayHost {
 
   async close(): Promise<void> {
     for (const server of this.#servers) server.close();
+    this.#proxied.close();
     this.#udp.stop();
     for (const connection of this.#connections) connection.close("shutdown");
     await this.ingest.drain(this.limits.drainMs);

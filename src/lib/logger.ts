@@ -32,6 +32,14 @@ export function makeLogger(level: LogLevel, options: { buffered?: boolean } = {}
   );
 }
 
+/** Between the configured level and debug, so that an operator can look closer without a restart. The change itself is always logged. */
+export function toggleDebug(log: Logger, configured: LogLevel): void {
+  const level = log.level === configured ? "debug" : configured;
+  log.level = "info";
+  log.info({ log_level: level }, "the log level was changed");
+  log.level = level;
+}
+
 /** A write for every line would cost a call more than its answer. A killed process loses a quarter of a second of lines. */
 function bufferedDestination(): ReturnType<typeof pino.destination> {
   const destination = pino.destination({ fd: 2, sync: false, minLength: 8192, periodicFlush: 250 });

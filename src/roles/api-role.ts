@@ -51,6 +51,7 @@ export function openApiRole({ config, lifecycle, ...parts }: ServiceParts): ApiR
         version: packageVersion(),
         tokenTtlSeconds,
         trustProxy,
+        logsEveryCall: config.accessLog,
       });
       lifecycle.add("http server", () => app.close());
       await app.listen({ host: config.host, port: config.port });

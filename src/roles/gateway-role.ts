@@ -62,6 +62,7 @@ export async function openGatewayRole(parts: ServiceParts): Promise<GatewayAddre
     udp: config.gatewayUdp,
     dedicatedPorts: config.gatewayPorts,
     networks: config.gatewayNetworks,
+    proxyNetworks: config.gatewayProxyNetworks,
     limits: {
       idleTimeoutMs: config.gatewayIdleSeconds * 1000,
       connections: config.gatewayMaxConnections,

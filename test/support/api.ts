@@ -8,7 +8,7 @@ import { makeStatementSlots } from "../../src/http/fair-database.ts";
 import { RateLimiter } from "../../src/http/rate-limit.ts";
 import type { Route } from "../../src/http/route.ts";
 import { type Clock, makeClock } from "../../src/lib/clock.ts";
-import { makeLogger } from "../../src/lib/logger.ts";
+import { type Logger, makeLogger } from "../../src/lib/logger.ts";
 import { Metrics } from "../../src/lib/metrics.ts";
 import type { Actor } from "../../src/oauth/actor.ts";
 import { makeDecoyHash } from "../../src/oauth/login.ts";
@@ -61,6 +61,11 @@ export interface TestApiOptions {
   url?: string;
   speech?: SpeechSetting;
   retentionDays?: number;
+  /** Proxies whose X-Forwarded-For counts; together with isPrivate. */
+  trustProxy?: readonly string[];
+  logsEveryCall?: boolean;
+  /** Where the application logs to; together with isPrivate. */
+  log?: Logger;
   /** The authority of webhook receivers. */
   extraCa?: string;
   /** An application and a database of its own: for a file that counts whole tables, breaks the database or fills limits of the address. */
@@ -109,7 +114,7 @@ async function openShared(clock: Clock) {
 async function openApplication(options: TestApiOptions & { clock: Clock }): Promise<TestApi> {
   const { clock } = options;
   const database = options.url ? { url: options.url, drop: async () => {} } : await createTestDatabase();
-  const log = makeLogger("silent");
+  const log = options.log ?? makeLogger("silent");
   const db = openDatabase({ connection: { connectionString: database.url }, log });
   const listener = new Listener(db, log);
   const tokens = new TokenCache(db, listener, clock);
@@ -139,7 +144,8 @@ async function openApplication(options: TestApiOptions & { clock: Clock }): Prom
     baseUrl: () => baseUrl,
     version: "0.0.0",
     tokenTtlSeconds: 3600,
-    trustProxy: [],
+    trustProxy: options.trustProxy ?? [],
+    logsEveryCall: options.logsEveryCall ?? false,
   });
   const description = await app.inject({ method: "GET", url: "/api/schema/?format=json" });
   const check = worker.checks.get(description.body) ?? makeAnswerCheck(description.json());

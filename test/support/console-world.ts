@@ -25,6 +25,8 @@ export interface ConsoleWorld {
   http: string;
   slug: string;
   service: RunningVigil;
+  /** For the command line, so that it works on the same database. */
+  env: Record<string, string>;
   /** As a partner with all scopes. */
   api<T>(method: string, path: string, body?: unknown): Promise<T>;
   addMember(role: MemberRole, email?: string, slug?: string): Promise<void>;
@@ -75,6 +77,7 @@ export async function openConsoleWorld(roles: readonly MemberRole[]): Promise<Co
     http: service.http,
     slug,
     service,
+    env,
     addMember,
     open,
     async api<T>(method: string, path: string, body?: unknown): Promise<T> {

@@ -34,6 +34,7 @@ export interface GatewayWorld {
 export interface GatewayWorldOptions {
   limits?: Partial<GatewayLimits>;
   networks?: readonly string[];
+  proxyNetworks?: readonly string[];
   protocols?: readonly ProtocolDefinition[];
   udp?: boolean;
   dedicatedPorts?: GatewayOptions["dedicatedPorts"];
@@ -114,6 +115,7 @@ export async function openGatewayWorld(clock: Clock = makeClock()): Promise<Gate
         downlinks,
         ingest,
         networks: options.networks ?? [],
+        proxyNetworks: options.proxyNetworks ?? [],
         limits: { sweepEveryMs: 20, drainMs: 2000, ...options.limits },
       });
       await listener.start();

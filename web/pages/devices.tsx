@@ -84,7 +84,7 @@ export function DevicesPage() {
           </button>
         )}
       </div>
-      <p class="notice" role="status">
+      <p class="saved" role="status">
         {notice}
       </p>
       {edited !== undefined && (

@@ -73,7 +73,7 @@ export function GeofencesPage() {
         />
       </section>
       <div class="beside">
-        <p class="notice" role="status">
+        <p class="saved" role="status">
           {notice}
         </p>
         {editing ? (

@@ -60,7 +60,7 @@ export function ThresholdsPage() {
           </button>
         )}
       </div>
-      <p class="notice" role="status">
+      <p class="saved" role="status">
         {notice}
       </p>
       {edited !== undefined && (

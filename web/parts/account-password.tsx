@@ -56,7 +56,7 @@ export function AccountPassword({ email, onChanged }: { email: string; onChanged
         <button type="submit" disabled={submission.isBusy}>
           {texts("change")}
         </button>
-        <p class="notice" role="status">
+        <p class="saved" role="status">
           {notice}
         </p>
       </div>

@@ -67,7 +67,7 @@ export function AccountPreferences({ session: { me, preferences } }: { session: 
         <button type="submit" class="primary" disabled={submission.isBusy}>
           {common("save")}
         </button>
-        <p class="notice" role="status">
+        <p class="saved" role="status">
           {notice}
         </p>
       </div>
@@ -87,7 +87,6 @@ export function OrganizationSwitch({ session: { me, preferences } }: { session: 
   return (
     <form
       class="card"
-      aria-label={texts("organization")}
       onSubmit={(event) => {
         event.preventDefault();
         void submission.run(move);

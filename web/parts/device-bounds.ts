@@ -10,7 +10,8 @@ export interface Bounds {
 const modes = { Replace: 10, Merge: 20, Disable: 30 } as const;
 const severities = { Info: 10, Warning: 20, Critical: 30 } as const;
 
-const toRule = (threshold: AlertThreshold): ThresholdRule => ({
+/** As the rules of the service see it. */
+export const toRule = (threshold: AlertThreshold): ThresholdRule => ({
   id: threshold.id,
   scope: threshold.scope_value as ThresholdRule["scope"],
   userId: threshold.user,
@@ -26,20 +27,30 @@ const toRule = (threshold: AlertThreshold): ThresholdRule => ({
   revision: 0,
 });
 
+/** The active thresholds that apply to a device: those of users only where they hold it. */
+export function thresholdsOf(
+  uid: string,
+  thresholds: readonly AlertThreshold[],
+  assignments: readonly Assignment[],
+): AlertThreshold[] {
+  const holders = new Set(
+    assignments.flatMap(({ device_uid, role, user_id, is_active }) =>
+      device_uid === uid && is_active && role !== "viewer" ? [user_id] : [],
+    ),
+  );
+  return thresholds.filter(
+    ({ is_active, device, user }) =>
+      is_active && (device === null || device === uid) && (user === null || holders.has(user)),
+  );
+}
+
 /** The bounds that count for each metric of a device, by the same precedence that the service uses. */
 export function boundsOf(
   uid: string,
   thresholds: readonly AlertThreshold[],
   assignments: readonly Assignment[],
 ): ReadonlyMap<string, Bounds> {
-  const holders = new Set(
-    assignments.flatMap(({ device_uid, role, user_id, is_active }) =>
-      device_uid === uid && is_active && role !== "viewer" ? [user_id] : [],
-    ),
-  );
-  const applies = ({ is_active, device, user }: AlertThreshold): boolean =>
-    is_active && (device === null || device === uid) && (user === null || holders.has(user));
-  const applying = thresholds.filter(applies);
+  const applying = thresholdsOf(uid, thresholds, assignments);
   const metrics = new Set<string>(applying.map(({ metric_key }) => metric_key));
   return new Map(
     [...metrics].map((metric) => {

@@ -143,7 +143,7 @@ export function DeviceCourse({ device, bounds }: DeviceCourseProps) {
       {shownCharts.length === 0 && !isLoading && <p class="hint">{texts("noReadings")}</p>}
       <div class="moment-lists">
         <DeviceStops track={keptTrack} onMoment={showMoment} />
-        <DeviceEvents events={shownEvents} isWithinDay={range === "day"} onMoment={showMoment} />
+        <DeviceEvents events={shownEvents} isWithinDay={range === "day" || range === "hours"} onMoment={showMoment} />
       </div>
     </section>
   );

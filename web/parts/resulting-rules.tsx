@@ -40,7 +40,7 @@ function RulesOfDevice({ uid, thresholds }: { uid: string; thresholds: readonly 
   const rules = resultingRules(uid, thresholds, holders.value);
   if (rules.length === 0) return <Empty>{texts("noRules")}</Empty>;
   return (
-    <dl class="facts">
+    <dl class="rule-facts">
       {rules.map((rule) => (
         <div key={rule.metric}>
           <dt>{metricName(rule.metric)}</dt>

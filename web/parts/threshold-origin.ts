@@ -1,5 +1,6 @@
 import { effectiveBounds, type ThresholdRule } from "../../src/rules/threshold.ts";
 import type { AlertThreshold, Assignment } from "../api/types.ts";
+import { thresholdsOf, toRule } from "./device-bounds.ts";
 
 type Level = "organization" | "device" | "user";
 type Step = "from" | "replaced" | "merged" | "disabled";
@@ -17,29 +18,11 @@ export interface ResultingRule {
   origin: OriginStep[];
 }
 
-const modes = { Replace: 10, Merge: 20, Disable: 30 } as const;
-const severities = { Info: 10, Warning: 20, Critical: 30 } as const;
 const levels: readonly (readonly [Level, AlertThreshold["scope"]])[] = [
   ["organization", "Organization"],
   ["device", "Device"],
   ["user", "User"],
 ];
-
-const toRule = (threshold: AlertThreshold): ThresholdRule => ({
-  id: threshold.id,
-  scope: threshold.scope_value as ThresholdRule["scope"],
-  userId: threshold.user,
-  deviceId: threshold.device,
-  metricKey: threshold.metric_key,
-  low: threshold.low,
-  high: threshold.high,
-  severity: severities[threshold.severity],
-  overrideMode: modes[threshold.override_mode],
-  minDurationSeconds: threshold.min_duration_seconds,
-  clearMargin: threshold.clear_margin,
-  cooldownSeconds: threshold.cooldown_seconds,
-  revision: 0,
-});
 
 /** Rules of several users are one level: they switch off only together, and one that replaces is enough (section 11). */
 function stepOf(level: readonly AlertThreshold[], isFirst: boolean): Step {
@@ -64,14 +47,7 @@ export function resultingRules(
   thresholds: readonly AlertThreshold[],
   assignments: readonly Assignment[],
 ): ResultingRule[] {
-  const holders = new Set(
-    assignments
-      .filter(({ device_uid, is_active, role }) => device_uid === uid && is_active && role !== "viewer")
-      .map(({ user_id }) => user_id),
-  );
-  const applies = ({ is_active, device, user }: AlertThreshold): boolean =>
-    is_active && (device === null || device === uid) && (user === null || holders.has(user));
-  const applying = thresholds.filter(applies);
+  const applying = thresholdsOf(uid, thresholds, assignments);
   const labels = new Map(applying.map(({ id, severity }) => [id, severity]));
   const bound = (rule: ThresholdRule | null, side: "low" | "high"): ResultingRule["low"] =>
     rule && { value: rule[side] as number, severity: labels.get(rule.id) as AlertThreshold["severity"] };

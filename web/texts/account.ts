@@ -2,7 +2,7 @@ import { defineTexts } from "./define.ts";
 
 export const accountTexts = defineTexts({
   en: {
-    preferences: "Language and mails",
+    preferences: "Preferences",
     language: "Language",
     asBrowser: "As the browser",
     zoneHint: "For all times that you see. Left empty: that of the browser.",
@@ -44,7 +44,7 @@ export const accountTexts = defineTexts({
     since: "since {time}",
   },
   it: {
-    preferences: "Lingua e messaggi",
+    preferences: "Preferenze",
     language: "Lingua",
     asBrowser: "Come il browser",
     zoneHint: "Per tutti gli orari che vede. Vuoto: quello del browser.",
@@ -86,7 +86,7 @@ export const accountTexts = defineTexts({
     since: "dal {time}",
   },
   de: {
-    preferences: "Sprache und E-Mails",
+    preferences: "Einstellungen",
     language: "Sprache",
     asBrowser: "Wie der Browser",
     zoneHint: "Für alle Zeiten, die Sie sehen. Leer: die des Browsers.",
@@ -129,7 +129,7 @@ export const accountTexts = defineTexts({
     since: "seit {time}",
   },
   fr: {
-    preferences: "Langue et e-mails",
+    preferences: "Préférences",
     language: "Langue",
     asBrowser: "Comme le navigateur",
     zoneHint: "Pour toutes les heures affichées. Vide : celui du navigateur.",
@@ -172,7 +172,7 @@ export const accountTexts = defineTexts({
     since: "depuis {time}",
   },
   es: {
-    preferences: "Idioma y correos",
+    preferences: "Preferencias",
     language: "Idioma",
     asBrowser: "Como el navegador",
     zoneHint: "Para todas las horas que ve. Vacío: la del navegador.",

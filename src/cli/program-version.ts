@@ -1,0 +1,8 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+
+/** The package file is one folder above both src and dist. */
+export async function programVersion(): Promise<string> {
+  const text = await readFile(join(import.meta.dirname, "../../package.json"), "utf8");
+  return (JSON.parse(text) as { version: string }).version;
+}
