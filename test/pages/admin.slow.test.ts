@@ -40,7 +40,10 @@ describe.skipIf(!browserPath)("administration in the browser (skipped where no C
     const { page } = admin;
     await open("/console/members", "Members");
     const role = page.getByLabel(`Role of ${emailOf("VIEWER")}`);
-    await role.selectOption("User");
+    await Promise.all([
+      page.waitForResponse((answer) => answer.request().method() === "PATCH" && answer.ok()),
+      role.selectOption("User"),
+    ]);
     await page.getByText("Invitations are not enabled for this organization.").waitFor();
     expect(await findViolations(page)).toEqual([]);
 
@@ -49,6 +52,35 @@ describe.skipIf(!browserPath)("administration in the browser (skipped where no C
     await row.locator("summary").first().click();
     await row.locator("ins").first().waitFor();
     expect(await findViolations(page)).toEqual([]);
+  });
+
+  it("makes an integration, shows its secrets once, and opens its page", async () => {
+    const { page } = admin;
+    await open("/console/integrations", "Integrations");
+    await page.getByRole("button", { name: "New integration" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("Ward board");
+    await page.getByLabel("Webhook URL").fill("http://127.0.0.1:1/hook");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("The webhook URL is refused").waitFor();
+    await page.getByLabel("Webhook URL").fill("");
+    expect(await findViolations(page)).toEqual([]);
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Copy these now: they are not shown again.").waitFor();
+    await page.getByText("Client secret").waitFor();
+    await page.getByRole("button", { name: "I have copied them" }).click();
+    expect(await page.getByText("Client secret").count()).toBe(0);
+
+    await page.getByRole("link", { name: "Ward board" }).click();
+    await page.getByRole("heading", { level: 1, name: "Ward board" }).waitFor();
+    await page.getByText("No attempts match.").waitFor();
+    await page.getByText("Nothing was given up.").waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await page.getByRole("button", { name: "New client secret" }).click();
+    await page.getByRole("group", { name: "Replace the secret?" }).getByRole("button").last().click();
+    await page.getByText("The previous secret is valid until").waitFor();
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("group", { name: "Delete for good?" }).getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("heading", { level: 1, name: "Integrations" }).waitFor();
   });
 
   it("offers nothing of it to a viewer", async () => {
