@@ -27,6 +27,20 @@ const routes: readonly RouteDefinition[] = [
   { path: "/console/geofences", page: page(async () => (await import("./pages/geofences.tsx")).GeofencesPage) },
   { path: "/console/thresholds", page: page(async () => (await import("./pages/thresholds.tsx")).ThresholdsPage) },
   { path: "/console/account", page: page(async () => (await import("./pages/account.tsx")).AccountPage) },
+  { path: "/console/members", page: page(async () => (await import("./pages/members.tsx")).MembersPage) },
+  {
+    path: "/console/integrations",
+    page: page(async () => (await import("./pages/integrations.tsx")).IntegrationsPage),
+  },
+  {
+    path: "/console/integrations/:id",
+    page: page(async () => (await import("./pages/integration.tsx")).IntegrationPage),
+  },
+  { path: "/console/audit", page: page(async () => (await import("./pages/audit.tsx")).AuditPage) },
+  {
+    path: "/console/organization",
+    page: page(async () => (await import("./pages/organization.tsx")).OrganizationPage),
+  },
 ];
 
 export interface FoundRoute extends RouteDefinition {

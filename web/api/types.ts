@@ -1,10 +1,15 @@
 /** The shapes of answers, taken from the schemas that the server validates and serializes with. Nothing is written twice. */
 import type { Static } from "@sinclair/typebox";
+import type { Attempt as AttemptRow } from "../../src/outbound/attempt-list.ts";
+import type { DeadLetter as DeadLetterRow } from "../../src/outbound/dead-letter-store.ts";
 import type { DeviceModel as DeviceModelSchema } from "../../src/resources/catalog/catalog-schemas.ts";
+import type { IntegrationRecord } from "../../src/resources/organizations/integration-record.ts";
 import type { User } from "../../src/resources/users/user-record.ts";
 
 export type { FactorState } from "../../src/oauth/second-factor-store.ts";
+export type { TestDelivery } from "../../src/outbound/test-event.ts";
 export type { Assignment } from "../../src/resources/assignments/assignment-record.ts";
+export type { AuditLogEntry, AuditLogEntryDetail } from "../../src/resources/audit/audit-routes.ts";
 export type { Capability } from "../../src/resources/catalog/catalog-schemas.ts";
 export type { Command } from "../../src/resources/commands/command-record.ts";
 export type { Device } from "../../src/resources/devices/device-record.ts";
@@ -22,6 +27,20 @@ export type { AlertThreshold } from "../../src/resources/thresholds/threshold-re
 export type { User, UserDetail } from "../../src/resources/users/user-record.ts";
 
 export type DeviceModel = Static<typeof DeviceModelSchema>;
+
+/** A record as it arrives: times are texts. */
+type Sent<T> = { [K in keyof T]: T[K] extends Date ? string : T[K] };
+export type Integration = Sent<IntegrationRecord>;
+export type Attempt = Sent<AttemptRow>;
+export type DeadLetter = Sent<DeadLetterRow>;
+
+/** Secrets as they are shown once, after they were made. */
+export interface NewSecrets {
+  client_id?: string;
+  client_secret?: string;
+  webhook_secret?: string | null;
+  previous_valid_until?: string | null;
+}
 
 export type Role = "VIEWER" | "USER" | "ADMIN" | "OWNER";
 

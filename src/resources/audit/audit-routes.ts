@@ -40,7 +40,7 @@ const entryFields = {
 };
 
 const AuditLogEntry = Type.Object(entryFields, { $id: "AuditLogEntry" });
-type AuditLogEntry = Static<typeof AuditLogEntry>;
+export type AuditLogEntry = Static<typeof AuditLogEntry>;
 
 const AuditLogEntryDetail = Type.Object(
   {
@@ -54,7 +54,7 @@ const AuditLogEntryDetail = Type.Object(
   },
   { $id: "AuditLogEntryDetail" },
 );
-type AuditLogEntryDetail = Static<typeof AuditLogEntryDetail>;
+export type AuditLogEntryDetail = Static<typeof AuditLogEntryDetail>;
 
 function toEntry(row: AuditRow): AuditLogEntry {
   const action = (Object.keys(auditActions) as AuditAction[]).find((name) => auditActions[name] === row.action);
