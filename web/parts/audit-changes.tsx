@@ -14,12 +14,16 @@ export function showValue(value: unknown): string {
   return typeof value === "object" ? JSON.stringify(value, null, 1) : String(value);
 }
 
+const maxSummaryLength = 100;
+const shorten = (text: string): string =>
+  text.length > maxSummaryLength ? `${text.slice(0, maxSummaryLength - 1)}…` : text;
+
 /** The line of an entry; the values are fetched when somebody opens it. */
 export function AuditChanges({ entry }: { entry: AuditLogEntry }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <details class="changes" onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>{entry.changes_summary || texts("changes")}</summary>
+      <summary>{shorten(entry.changes_summary) || texts("changes")}</summary>
       {isOpen && <Values id={entry.id} />}
     </details>
   );
