@@ -8,7 +8,6 @@ import { IntegrationActions } from "../parts/integration-actions.tsx";
 import { draftOf } from "../parts/integration-draft.ts";
 import { IntegrationForm } from "../parts/integration-form.tsx";
 import { IntegrationSecrets } from "../parts/integration-secrets.tsx";
-import { Link } from "../parts/link.tsx";
 import { Failure, Loading } from "../parts/states.tsx";
 import { TestEvent } from "../parts/test-event.tsx";
 import { useLoaded } from "../state/loaded.ts";
@@ -36,7 +35,7 @@ function Shown({ id }: { id: string }) {
   return (
     <AdminPage title={name}>
       <p>
-        <Link to="/console/integrations">{common("integrations")}</Link> · {texts(status)}
+        {texts(status)}
         {webhook_paused && ` · ${texts("paused")}`} · <code class="long">{client_id}</code>
       </p>
       {secrets && <IntegrationSecrets secrets={secrets} onClose={() => setSecrets(undefined)} />}

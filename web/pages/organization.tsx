@@ -12,7 +12,7 @@ export function OrganizationPage() {
     <AdminPage title={common("organization")}>
       {me && (
         <section class="card" aria-label={common("organization")}>
-          <dl class="facts">
+          <dl class="rule-facts">
             <div>
               <dt>{common("name")}</dt>
               <dd>{me.organization.name}</dd>

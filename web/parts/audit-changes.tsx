@@ -39,7 +39,7 @@ function Values({ id }: { id: number }) {
   return (
     <>
       {fields.length === 0 && <p class="hint">{texts("noChanges")}</p>}
-      <dl class="facts">
+      <dl class="rule-facts">
         {fields.map(([field, [before, after]]) => (
           <div key={field}>
             <dt>{field}</dt>

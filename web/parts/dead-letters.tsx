@@ -39,14 +39,14 @@ export function DeadLetters({ path }: { path: string }) {
               <button
                 type="button"
                 class="primary"
-                disabled={isBusy || chosen.size === 0}
-                onClick={() => redrive({ ids: [...chosen] }, reload)}
+                disabled={isBusy}
+                onClick={() => redrive(chosen.size === 0 ? { all: true } : { ids: [...chosen] }, reload)}
               >
                 {texts("redrive")}
               </button>
-              <button type="button" disabled={isBusy} onClick={() => redrive({ all: true }, reload)}>
-                {texts("redriveAll")}
-              </button>
+              <span class="hint">
+                {chosen.size === 0 ? texts("redriveAll") : texts("chosen", { count: showNumber(chosen.size, 0) })}
+              </span>
             </div>
             <table class="stack">
               <thead>

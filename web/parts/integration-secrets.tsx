@@ -15,7 +15,7 @@ export function IntegrationSecrets({ secrets, onClose }: { secrets: NewSecrets; 
       <p>
         <strong>{texts("secretsOnce")}</strong>
       </p>
-      <dl class="facts">
+      <dl class="rule-facts">
         {shown.map(
           ([label, value]) =>
             value && (
