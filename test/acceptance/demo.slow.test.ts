@@ -67,7 +67,8 @@ test("the demo runs with a fleet that reports, and goes on with the same data", 
   expect([waveform.leads[0].samples.length, waveform.missing]).toEqual([7500, []]);
   expect((await get("/geofences/", token)).body.count).toBe(demo.geofences);
   expect((await get("/alert-thresholds/", token)).body.count).toBe(demo.thresholds);
-  expect((await get("/assignments/", token)).body.count).toBe(4);
+  // Four owners, a carer and a relative.
+  expect((await get("/assignments/", token)).body.count).toBe(6);
   const login = await fetch(`${service?.http}/console/api/login/`, {
     method: "POST",
     headers: { "content-type": "application/json" },
