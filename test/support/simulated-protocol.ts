@@ -49,11 +49,10 @@ export async function runSimulated(protocol: FleetProtocol, { commands, alarms }
       await until(async () => (await world.get(uid, id)).terminal);
       expect([type, (await world.get(uid, id)).status]).toEqual([type, "ack_ok"]);
     }
-    // Every stored packet was answered, and none of them twice.
+    // Several packets may carry the same second, so rows are held against packets. Crash rounds look for doubled ones exactly.
     expect(simulation.tally.unreadable).toBe(0);
-    const [doubled] = await world.api.db.many<{ count: number }>`
-      select count(*)::int - count(distinct (device_id, device_ts))::int as count from locations`;
-    expect(doubled?.count).toBe(0);
+    const stored = await world.api.db.one<{ count: number }>`select count(*)::int as count from locations`;
+    expect(stored.count).toBeLessThanOrEqual(simulation.tally.sent);
   } finally {
     simulation.close();
     await world.close();
