@@ -174,7 +174,8 @@ export function buildApp(options: AppOptions): FastifyInstance {
   });
   observe(app, options);
 
-  registerOAuthRoutes(app, { db, clock, tokenTtlSeconds: options.tokenTtlSeconds, baseUrl: options.baseUrl });
+  const { tokens, tokenTtlSeconds } = options;
+  registerOAuthRoutes(app, { db, clock, tokens, tokenTtlSeconds, baseUrl: options.baseUrl });
   const { rateLimiter, sessionKey, secrets, passwords, decoyHash, baseUrl, catalog, webhooks } = options;
   const hub = new LiveHub({ db, clock, log, metrics: options.metrics });
   // A server waits for its answers to end, and a stream has no end of its own.

@@ -9,6 +9,7 @@ import { type Client, findClient } from "./client-store.ts";
 import { blockedSeconds, recordFailure } from "./failed-attempts.ts";
 import { OAuthError, readClientCredentials, readParameters } from "./oauth-request.ts";
 import { allScopes, isScope, type Scope } from "./scopes.ts";
+import type { TokenCache } from "./token-cache.ts";
 import { findTokenIdentity, issueToken, revokeToken } from "./token-store.ts";
 
 const clientLimit = { kind: "oauth_client", failures: 10, windowSeconds: 60 } as const;
@@ -16,6 +17,7 @@ const clientLimit = { kind: "oauth_client", failures: 10, windowSeconds: 60 } as
 export interface OAuthOptions {
   db: Database;
   clock: Clock;
+  tokens: Pick<TokenCache, "forget">;
   tokenTtlSeconds: number;
   baseUrl: () => string;
 }
@@ -86,6 +88,7 @@ export function registerOAuthRoutes(app: FastifyInstance, options: OAuthOptions)
     const token = parameters.get("token");
     if (!token) throw OAuthError.invalidRequest("token is required.");
     await db.transaction((tx) => revokeToken(tx, client.integrationId, token));
+    options.tokens.forget(token);
     return reply.code(200).header("Content-Length", "0").send();
   });
 

@@ -63,6 +63,11 @@ export class TokenCache {
     return identity;
   }
 
+  /** For a revocation by this process: its own announcement may come after the answer. */
+  forget(token: string): void {
+    this.#forget(`token:${hashSecret(token).toString("hex")}`);
+  }
+
   #forget(payload: string): void {
     this.#generation++;
     if (payload.startsWith("token:")) this.#entries.delete(payload.slice("token:".length));
