@@ -18,6 +18,10 @@ const benches: Record<string, () => Promise<Row[]>> = {
   replay: benchReplay,
 };
 
+if (process.argv.includes("--help")) {
+  console.log(`npm run bench -- [${Object.keys(benches).join("] [")}] [--quick]`);
+  process.exit(0);
+}
 const wanted = process.argv.slice(2).filter((argument) => !/^(-|\d)/.test(argument));
 const names = wanted.length > 0 ? wanted : Object.keys(benches);
 for (const name of names) {

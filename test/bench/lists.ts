@@ -1,6 +1,7 @@
 import { Client } from "pg";
 import { openEmbeddedServer } from "../../src/embedded/embedded-server.ts";
 import { makeLogger } from "../../src/lib/logger.ts";
+import { embeddedUrl } from "../support/embedded-client.ts";
 import { fillOrganization } from "../support/large-organization.ts";
 import { type Credentials, fetchTokenOf, startVigil, tempFolder, vigilJson } from "../support/vigil-process.ts";
 import { median, type Row } from "./report.ts";
@@ -33,8 +34,7 @@ const lists: Record<string, (size: number) => string> = {
 export async function benchLists(): Promise<Row[]> {
   const folder = await tempFolder();
   const server = await openEmbeddedServer({ dataDir: folder.path, log: makeLogger("silent"), purpose: "command" });
-  const { host, port, user, database } = server.connection;
-  const env = { DATABASE_URL: `postgresql://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}` };
+  const env = { DATABASE_URL: embeddedUrl(server.connection) };
   const service = await startVigil([], env);
   const db = new Client({ connectionString: env.DATABASE_URL });
   await db.connect();

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type pg from "pg";
 import { withEmbedded } from "../support/embedded-client.ts";
+import { freeLowPort } from "../support/free-port.ts";
 import { fetchTokenOf, makeCredentials, type RunningVigil, startVigil, tempFolder } from "../support/vigil-process.ts";
 import { CommandedWatch, type Manner } from "./commanded-watch.ts";
 import type { FaultOptions } from "./faults.ts";
@@ -39,10 +40,9 @@ export async function commandFaults({ rounds, seed }: FaultOptions): Promise<boo
     VIGIL_GATEWAY_HOST: "127.0.0.1",
     VIGIL_COMMAND_ACK_TIMEOUT_SECONDS: "2",
   };
-  let service = await startVigil(where, env);
-  const [port, httpPort] = [service.gateway, service.http].map((address) => address.split(":").at(-1) as string);
-  const again = (): Promise<RunningVigil> =>
-    startVigil([...where, "--gateway-port", port as string, "--port", httpPort as string], env);
+  const [port, httpPort] = [await freeLowPort(), await freeLowPort()];
+  const again = (): Promise<RunningVigil> => startVigil([...where, "--gateway-port", port, "--port", httpPort], env);
+  let service = await again();
   const token = await fetchTokenOf(service.http, await makeCredentials(where, env));
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
   const fleet: CommandedWatch[] = [];

@@ -29,6 +29,10 @@ export interface FaultOptions {
 }
 
 const args = process.argv.slice(2);
+if (args.includes("--help")) {
+  console.log(`npm run faults -- ${Object.keys(faults).join("|")} [--rounds N] [--seed N] [--minutes N]`);
+  process.exit(0);
+}
 const option = (name: string, fallback: number): number => {
   const at = args.indexOf(`--${name}`);
   return at < 0 ? fallback : Number(args[at + 1]);

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type pg from "pg";
 import { withEmbedded } from "../support/embedded-client.ts";
 import { registerFleet } from "../support/fleet.ts";
+import { freeLowPort } from "../support/free-port.ts";
 import { type RunningVigil, startVigil, tempFolder } from "../support/vigil-process.ts";
 import { verifyEvents } from "./event-verdict.ts";
 import type { FaultOptions } from "./faults.ts";
@@ -34,8 +35,8 @@ export async function ingestFaults({ rounds, seed }: FaultOptions): Promise<bool
     VIGIL_GATEWAY_PACKETS_PER_MINUTE: "1000000",
     VIGIL_OFFLINE_AFTER_SECONDS: "5",
   };
-  let service = await startVigil(["--data-dir", folder.path], env);
-  const port = service.gateway.split(":").at(-1) as string;
+  const port = await freeLowPort();
+  let service = await startVigil(["--data-dir", folder.path, "--gateway-port", port], env);
   const again = (): Promise<RunningVigil> => startVigil(["--data-dir", folder.path, "--gateway-port", port], env);
   const [watches, tcp, udp] = [
     iwMembers(untimed, 1),

@@ -8,8 +8,9 @@ import { webhookEventTypes } from "../../src/outbox/webhook-event-types.ts";
 import { eventTypes } from "../../src/resources/events/event-types.ts";
 import type { FleetMember } from "../../src/simulator/fleet.ts";
 import { makeAuthority } from "../support/certificates.ts";
-import { withEmbedded } from "../support/embedded-client.ts";
+import { embeddedUrl, withEmbedded } from "../support/embedded-client.ts";
 import { registerFleet } from "../support/fleet.ts";
+import { freeLowPort } from "../support/free-port.ts";
 import { openReceiver } from "../support/receiver.ts";
 import {
   type Credentials,
@@ -61,8 +62,8 @@ export async function outboundFaults({ rounds, seed }: FaultOptions): Promise<bo
     VIGIL_WEBHOOK_BACKOFF: "0.2,0.5,1,1,2,2,2,2",
     VIGIL_WEBHOOK_TIMEOUT_MS: "2000",
   };
-  let service = await startVigil(["--data-dir", folder.path], env);
-  const port = service.gateway.split(":").at(-1) as string;
+  const port = await freeLowPort();
+  let service = await startVigil(["--data-dir", folder.path, "--gateway-port", port], env);
   const workerEnv = { ...env, DATABASE_URL: await databaseUrl(folder.path) };
   const startWorker = (): Promise<RunningVigil> =>
     startVigil(["--roles", "worker", "--data-dir", workerFolder.path], workerEnv);
@@ -177,9 +178,8 @@ async function makePartner(
 
 async function databaseUrl(dataDir: string): Promise<string> {
   const server = await openEmbeddedServer({ dataDir, log: makeLogger("silent"), purpose: "command" });
-  const { host, port, user, database } = server.connection;
   await server.release();
-  return `postgresql://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
+  return embeddedUrl(server.connection);
 }
 
 /** Waits until every row of the log was pushed or parked. */

@@ -7,6 +7,7 @@ import { openEmbeddedServer } from "../../src/embedded/embedded-server.ts";
 import { makeClock } from "../../src/lib/clock.ts";
 import { makeLogger } from "../../src/lib/logger.ts";
 import { templateDatabase, testDatabasePrefix } from "./database.ts";
+import { embeddedUrl } from "./embedded-client.ts";
 
 /** What a test writes need not survive a power cut; not waiting for the disk is much of the speed of the suite. */
 const settings = {
@@ -29,10 +30,7 @@ export async function setup(): Promise<() => Promise<void>> {
   }
   const dataDir = await mkdtemp(join(tmpdir(), "vigil-test-"));
   const server = await openEmbeddedServer({ dataDir, log: makeLogger("silent"), purpose: "command", settings });
-  const { host, port, user, database, password } = server.connection;
-  await prepare(
-    `postgresql://${user}:${encodeURIComponent(password)}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`,
-  );
+  await prepare(embeddedUrl(server.connection));
   return async () => {
     await server.release();
     await rm(dataDir, { recursive: true, force: true });
