@@ -1,10 +1,18 @@
-import { randomUUID } from "node:crypto";
+import { setMaxListeners } from "node:events";
 import { type Attack, dripBytes, floodVoice, guessImeis, openSocket } from "../support/attackers.ts";
 import { withEmbedded } from "../support/embedded-client.ts";
 import { iwLogin, registerFleet } from "../support/fleet.ts";
 import { quantile, SosWatch } from "../support/sos-watch.ts";
-import { type RunningVigil, startVigil, tempFolder } from "../support/vigil-process.ts";
+import {
+  type Credentials,
+  fetchTokenOf,
+  type RunningVigil,
+  startVigil,
+  tempFolder,
+  vigilJson,
+} from "../support/vigil-process.ts";
 import type { FaultOptions } from "./faults.ts";
+import { type Heard, startCallers } from "./hostile-callers.ts";
 import { makeRandom } from "./random.ts";
 
 const honestDevices = 300;
@@ -17,7 +25,7 @@ const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(do
 
 /**
  * All attacks at once, from many addresses, beside 300 honest watches of another organization that call for help now and then:
- * connections that drip bytes, guessed ids, floods of recordings, takeovers, bodies and searches without a token. Every call for
+ * connections that drip bytes, guessed ids, floods of recordings, takeovers, and callers with and without a token. Every call for
  * help must be answered, and the service must neither grow nor end.
  */
 export async function hostileFaults({ seed, minutes = 10 }: FaultOptions): Promise<boolean> {
@@ -32,16 +40,20 @@ export async function hostileFaults({ seed, minutes = 10 }: FaultOptions): Promi
     await registerFleet(client, honestDevices),
     await registerFleet(client, floodingDevices + contestedDevices, 870_000_000_000_000),
   ]);
+  const token = await fetchTokenOf(service.http, await partnerOf(folder.path, hostile[0] as string));
   const watches = honest.map((imei, index) => new SosWatch(port, `127.1.${index % 200}.1`, imei));
   const attacks: Attack[] = [];
   const callers = new AbortController();
+  setMaxListeners(0, callers.signal);
   try {
     await Promise.all(watches.map((watch) => watch.loggedIn()));
     const { pid } = service.process;
     let peakMb = await residentMb(service);
     console.log(`  ${honestDevices} watches are in, ${peakMb} MB`);
     attacks.push(...startAttacks(port, hostile));
-    const calling = [callWithoutToken(service.http, callers.signal), searchWithoutToken(service.http, callers.signal)];
+    const heard: Heard = new Map();
+    const uid = hostile[0] as string;
+    const calling = startCallers({ http: service.http, token, uid, signal: callers.signal }, heard);
     const endMs = Date.now() + minutes * 60_000;
     while (Date.now() < endMs) {
       for (const watch of watches) if (random() < 0.01) watch.callForHelp();
@@ -50,7 +62,7 @@ export async function hostileFaults({ seed, minutes = 10 }: FaultOptions): Promi
     }
     await waitForAnswers(watches);
     callers.abort();
-    await Promise.all(calling);
+    await calling;
     const times = watches.flatMap((watch) => watch.times);
     const unanswered = watches.filter(({ waitingMs }) => waitingMs > 0).length;
     const p99 = quantile(times, 0.99);
@@ -58,6 +70,7 @@ export async function hostileFaults({ seed, minutes = 10 }: FaultOptions): Promi
     console.log(
       `  ${times.length} calls for help answered, ${unanswered} not; p50 ${quantile(times, 0.5).toFixed(0)} ms, p99 ${p99.toFixed(0)} ms, slowest ${Math.max(0, ...times).toFixed(0)} ms`,
     );
+    console.log(`  answers to hostile callers: ${[...heard].map(([what, count]) => `${what}: ${count}`).join(", ")}`);
     console.log(`  peak memory ${peakMb} MB; ${isSame ? "no restart" : "RESTARTED OR ENDED"}`);
     console.log(`  ${(await metricLines(service)).join("\n  ")}`);
     return unanswered === 0 && times.length > 0 && p99 < maxP99Ms && peakMb < maxMemoryMb && isSame;
@@ -70,6 +83,18 @@ export async function hostileFaults({ seed, minutes = 10 }: FaultOptions): Promi
     await service.kill("SIGTERM");
     await folder.remove();
   }
+}
+
+/** An integration of the organization that a device belongs to. */
+async function partnerOf(dataDir: string, uid: string): Promise<Credentials> {
+  const slug = await withEmbedded(dataDir, async (client) => {
+    const { rows } = await client.query<{ slug: string }>(
+      "select o.slug from organizations o join devices d on d.organization_id = o.id where d.uid = $1",
+      [uid],
+    );
+    return rows[0]?.slug as string;
+  });
+  return vigilJson(["integration", "create", "--org", slug, "--name", "Hostile", "--data-dir", dataDir]);
 }
 
 function startAttacks(port: number, hostile: readonly string[]): Attack[] {
@@ -97,30 +122,6 @@ function contest(port: number, imei: string): Attack {
   };
   return { openCount: 1, opened, close };
 }
-
-async function repeatUntil(signal: AbortSignal, call: () => Promise<Response>): Promise<void> {
-  while (!signal.aborted) {
-    await call()
-      .then((answer) => answer.arrayBuffer())
-      .catch(() => undefined);
-    await pause(20);
-  }
-}
-
-/** Bodies as large as they may be, in which everything is wrong. */
-function callWithoutToken(http: string, signal: AbortSignal): Promise<void> {
-  const body = `{"email":[${"0,".repeat(30_000)}0],"password":{}}`;
-  const headers = { "content-type": "application/json" };
-  return repeatUntil(signal, () => fetch(`${http}/o/token/`, { method: "POST", body, headers, signal }));
-}
-
-const searchWithoutToken = (http: string, signal: AbortSignal): Promise<void> =>
-  repeatUntil(signal, () =>
-    fetch(`${http}/api/v1/events/?search=${"a".repeat(2000)}`, {
-      headers: { authorization: `Bearer ${randomUUID()}` },
-      signal,
-    }),
-  );
 
 async function waitForAnswers(watches: readonly SosWatch[]): Promise<void> {
   for (const limitMs = Date.now() + 30_000; Date.now() < limitMs; await pause(50)) {
