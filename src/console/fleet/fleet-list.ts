@@ -1,0 +1,80 @@
+import type { Db } from "../../db/database.ts";
+import { type Sql, sql } from "../../db/sql.ts";
+import type { ListPage } from "../../http/list-results.ts";
+import { defineList, type ListQuery } from "../../http/lists.ts";
+import type { Principal } from "../../http/principal.ts";
+import { choiceParam } from "../../http/query-params.ts";
+import { batteryPercent, deviceConditions, deviceList, listDevices } from "../../resources/devices/device-list.ts";
+import type { DeviceRow } from "../../resources/devices/device-store.ts";
+import { severities } from "../../resources/events/event-types.ts";
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+/** A position that old may no longer be where the person is; the same as in the pages. */
+const staleAfterMs = 2 * hourMs;
+const lowPercent = 20;
+
+/** The devices one may see, as the list of the console filters and sorts them. */
+export const fleetList = defineList({
+  ...deviceList,
+  ordering: [...deviceList.ordering, "battery"],
+  defaultOrdering: "name",
+  filters: {
+    ...deviceList.filters,
+    state: choiceParam("How the device is drawn.", ["alarm", "online", "stale", "offline"]),
+    battery: choiceParam("Below 20 %, below 50 %, or never reported.", ["low", "half", "unknown"]),
+    seen: choiceParam("When the device was last heard of.", ["hour", "day", "older", "never"]),
+  },
+});
+
+export type FleetQuery = ListQuery<(typeof fleetList)["filters"]>;
+
+/** What nobody has acknowledged and asks for somebody. */
+const inAlarm = (principal: Principal): Sql => sql`d.id in (
+  select e.device_id from events e
+  where e.organization_id = ${principal.organization.id} and e.deleted_at is null and e.acknowledged_at is null
+    and e.severity in (${severities.critical}, ${severities.warning}))`;
+
+function stateCondition(principal: Principal, state: string, now: Date): Sql {
+  const alarm = inAlarm(principal);
+  if (state === "alarm") return alarm;
+  if (state === "offline") return sql`s.is_online is not true and not (${alarm})`;
+  const stale = sql`coalesce((s.last_location ->> 'ts')::timestamptz < ${new Date(now.getTime() - staleAfterMs)}, false)`;
+  return sql`s.is_online and not (${alarm}) and ${state === "stale" ? stale : sql`not ${stale}`}`;
+}
+
+function batteryCondition(battery: string): Sql {
+  if (battery === "unknown") return sql`${batteryPercent} is null`;
+  return sql`${batteryPercent} < ${battery === "low" ? lowPercent : 50}`;
+}
+
+function seenCondition(seen: string, now: Date): Sql {
+  if (seen === "never") return sql`s.last_seen_at is null`;
+  if (seen === "older") return sql`s.last_seen_at < ${new Date(now.getTime() - dayMs)}`;
+  return sql`s.last_seen_at >= ${new Date(now.getTime() - (seen === "hour" ? hourMs : dayMs))}`;
+}
+
+function furtherConditions(principal: Principal, { filters }: Pick<FleetQuery, "filters">, now: Date): Sql[] {
+  const { state, battery, seen } = filters;
+  return [
+    ...(state === undefined ? [] : [stateCondition(principal, state, now)]),
+    ...(battery === undefined ? [] : [batteryCondition(battery)]),
+    ...(seen === undefined ? [] : [seenCondition(seen, now)]),
+  ];
+}
+
+/** The filters that the list for partners has too; the others are conditions of their own. */
+const deviceFilters = ({ filters }: Pick<FleetQuery, "filters">) => {
+  const { state: _state, battery: _battery, seen: _seen, ...others } = filters;
+  return others;
+};
+
+export const listFleet = (db: Db, principal: Principal, query: FleetQuery, now: Date): Promise<ListPage<DeviceRow>> =>
+  listDevices(db, principal, { ...query, filters: deviceFilters(query) }, furtherConditions(principal, query, now));
+
+/** Every condition of the query but the search, for whoever reads all rows. */
+export const fleetConditions = (principal: Principal, query: Pick<FleetQuery, "filters">, now: Date): Sql[] => [
+  ...deviceConditions(principal, { filters: deviceFilters(query) }),
+  ...furtherConditions(principal, query, now),
+];
