@@ -9,7 +9,7 @@ import { deliveryRoutes } from "./admin/delivery-routes.ts";
 import { deviceAdminRoutes } from "./admin/device-admin-routes.ts";
 import { integrationRoutes } from "./admin/integration-routes.ts";
 import { type CredentialOptions, credentialRoutes } from "./credential-routes.ts";
-import { fleetRoutes } from "./fleet/fleet-routes.ts";
+import { managedDeviceRoutes } from "./devices/managed-device-routes.ts";
 import { registerPasswordReset } from "./reset-routes.ts";
 import { registerSignIn, type SignInOptions } from "./sign-in-routes.ts";
 import type { LiveHub } from "./stream/live-hub.ts";
@@ -25,7 +25,7 @@ export const consoleRoutes = (
   ...integrationRoutes({ secrets: options.secrets, allowCidrs: options.webhooks.allowCidrs }),
   ...deliveryRoutes(options),
   ...deviceAdminRoutes(options.catalog),
-  ...fleetRoutes(options.catalog),
+  ...managedDeviceRoutes(options.catalog),
 ];
 
 /** What people need before they have a session: signing in, and the pages behind links in mails. */

@@ -27,10 +27,10 @@ const ownAccount =
 const administration =
   /^\/console\/api\/(integrations|unknown-devices|deleted-devices|devices\/(import|export|bulk|:uid)|invitations)\//;
 /** Shows each what the role lets one see. */
-const forAll = /^\/console\/api\/devices\/$/;
+const seenByAll = /^\/console\/api\/devices\/$/;
 
 function minRole({ path }: Route): Role {
-  if (ownAccount.test(path) || forAll.test(path)) return "VIEWER";
+  if (ownAccount.test(path) || seenByAll.test(path)) return "VIEWER";
   if (administration.test(path)) return "ADMIN";
   throw new Error(`say in the matrix who may call ${path}`);
 }

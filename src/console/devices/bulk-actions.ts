@@ -15,14 +15,14 @@ const maxDevices = 100;
 const choiceOf = <const T extends string>(values: readonly T[]) =>
   Type.Unsafe<T>({ type: "string", enum: [...values] });
 
-export const FleetAction = Type.Object({
+export const BulkAction = Type.Object({
   action: choiceOf(["tag", "untag", "delete", "assign"]),
   uids: Type.Array(Type.String({ pattern: "^\\d{15}$" }), { minItems: 1, maxItems: maxDevices }),
   tags: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 50 }), { minItems: 1, maxItems: 20 })),
   user_id: Type.Optional(Uuid),
   role: Type.Optional(choiceOf(["owner", "assigned"])),
 });
-type FleetAction = Static<typeof FleetAction>;
+type BulkAction = Static<typeof BulkAction>;
 
 export interface ActionResult {
   uid: string;
@@ -41,7 +41,7 @@ interface Acting {
 
 type Act = (tx: Tx, device: { id: string; tags: string[] }) => Promise<unknown>;
 
-function readAction(body: FleetAction, { organization, catalog, actor, now }: Acting): Act {
+function readAction(body: BulkAction, { organization, catalog, actor, now }: Acting): Act {
   const retag =
     (change: (before: readonly string[]) => string[]): Act =>
     (tx, { id, tags }) => {
@@ -70,7 +70,7 @@ function readAction(body: FleetAction, { organization, catalog, actor, now }: Ac
 }
 
 /** Does one thing to each of several devices. What is refused for one of them does not keep it from the others. */
-export async function actOnFleet(tx: Tx, body: FleetAction, acting: Acting): Promise<ActionResult[]> {
+export async function actOnDevices(tx: Tx, body: BulkAction, acting: Acting): Promise<ActionResult[]> {
   const act = readAction(body, acting);
   const results: ActionResult[] = [];
   // In the order of the ids, so that two such calls never wait for each other.

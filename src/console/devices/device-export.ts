@@ -6,17 +6,17 @@ import { csvLine } from "../../lib/csv.ts";
 import { containsPattern } from "../../lib/search-text.ts";
 import { type DeviceRow, deviceColumns, deviceTables } from "../../resources/devices/device-record.ts";
 import { importColumns, stateColumns } from "../../resources/devices/import-file.ts";
-import { type FleetQuery, fleetConditions } from "./fleet-list.ts";
+import { type DeviceSearch, searchConditions } from "./device-search.ts";
 
 const rowsAtOnce = 2000;
 
 /** The list as a file, in the order of the IMEIs, read in pieces: its size does not matter. The import takes it back. */
-export const exportFleet = (db: Db, principal: Principal, query: FleetQuery, now: Date): Readable =>
+export const exportDevices = (db: Db, principal: Principal, query: DeviceSearch, now: Date): Readable =>
   Readable.from(linesOf(db, principal, query, now));
 
-async function* linesOf(db: Db, principal: Principal, query: FleetQuery, now: Date): AsyncGenerator<string> {
+async function* linesOf(db: Db, principal: Principal, query: DeviceSearch, now: Date): AsyncGenerator<string> {
   const where = [
-    ...fleetConditions(principal, query, now),
+    ...searchConditions(principal, query, now),
     ...(query.search === undefined ? [] : [sql`d.search like ${containsPattern(query.search)}`]),
   ];
   yield csvLine([...importColumns, ...stateColumns]);

@@ -3,7 +3,7 @@ import { type Sql, sql } from "../../db/sql.ts";
 import type { ListPage } from "../../http/list-results.ts";
 import { defineList, type ListQuery } from "../../http/lists.ts";
 import type { Principal } from "../../http/principal.ts";
-import { choiceParam } from "../../http/query-params.ts";
+import { choiceParam, textsParam } from "../../http/query-params.ts";
 import { batteryPercent, deviceConditions, deviceList, listDevices } from "../../resources/devices/device-list.ts";
 import type { DeviceRow } from "../../resources/devices/device-store.ts";
 import { severities } from "../../resources/events/event-types.ts";
@@ -16,19 +16,20 @@ const staleAfterMs = 2 * hourMs;
 const lowPercent = 20;
 
 /** The devices one may see, as the list of the console filters and sorts them. */
-export const fleetList = defineList({
+export const deviceSearchList = defineList({
   ...deviceList,
   ordering: [...deviceList.ordering, "battery"],
   defaultOrdering: "name",
   filters: {
     ...deviceList.filters,
+    uid: textsParam("Devices with these IMEIs."),
     state: choiceParam("How the device is drawn.", ["alarm", "online", "stale", "offline"]),
     battery: choiceParam("Below 20 %, below 50 %, or never reported.", ["low", "half", "unknown"]),
     seen: choiceParam("When the device was last heard of.", ["hour", "day", "older", "never"]),
   },
 });
 
-export type FleetQuery = ListQuery<(typeof fleetList)["filters"]>;
+export type DeviceSearch = ListQuery<(typeof deviceSearchList)["filters"]>;
 
 /** What nobody has acknowledged and asks for somebody. */
 const inAlarm = (principal: Principal): Sql => sql`d.id in (
@@ -55,9 +56,10 @@ function seenCondition(seen: string, now: Date): Sql {
   return sql`s.last_seen_at >= ${new Date(now.getTime() - (seen === "hour" ? hourMs : dayMs))}`;
 }
 
-function furtherConditions(principal: Principal, { filters }: Pick<FleetQuery, "filters">, now: Date): Sql[] {
-  const { state, battery, seen } = filters;
+function furtherConditions(principal: Principal, { filters }: Pick<DeviceSearch, "filters">, now: Date): Sql[] {
+  const { uid, state, battery, seen } = filters;
   return [
+    ...(uid === undefined ? [] : [sql`d.uid = any(${uid}::text[])`]),
     ...(state === undefined ? [] : [stateCondition(principal, state, now)]),
     ...(battery === undefined ? [] : [batteryCondition(battery)]),
     ...(seen === undefined ? [] : [seenCondition(seen, now)]),
@@ -65,16 +67,21 @@ function furtherConditions(principal: Principal, { filters }: Pick<FleetQuery, "
 }
 
 /** The filters that the list for partners has too; the others are conditions of their own. */
-const deviceFilters = ({ filters }: Pick<FleetQuery, "filters">) => {
-  const { state: _state, battery: _battery, seen: _seen, ...others } = filters;
+const deviceFilters = ({ filters }: Pick<DeviceSearch, "filters">) => {
+  const { uid: _uid, state: _state, battery: _battery, seen: _seen, ...others } = filters;
   return others;
 };
 
-export const listFleet = (db: Db, principal: Principal, query: FleetQuery, now: Date): Promise<ListPage<DeviceRow>> =>
+export const searchDevices = (
+  db: Db,
+  principal: Principal,
+  query: DeviceSearch,
+  now: Date,
+): Promise<ListPage<DeviceRow>> =>
   listDevices(db, principal, { ...query, filters: deviceFilters(query) }, furtherConditions(principal, query, now));
 
 /** Every condition of the query but the search, for whoever reads all rows. */
-export const fleetConditions = (principal: Principal, query: Pick<FleetQuery, "filters">, now: Date): Sql[] => [
+export const searchConditions = (principal: Principal, query: Pick<DeviceSearch, "filters">, now: Date): Sql[] => [
   ...deviceConditions(principal, { filters: deviceFilters(query) }),
   ...furtherConditions(principal, query, now),
 ];

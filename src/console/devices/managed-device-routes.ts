@@ -8,10 +8,10 @@ import { deviceFor } from "../../resources/devices/device-record.ts";
 import { getVisibleDevice } from "../../resources/devices/device-store.ts";
 import { forPeople } from "../account-routes.ts";
 import { forAdmins } from "../admin/integration-routes.ts";
+import { actOnDevices, BulkAction } from "./bulk-actions.ts";
 import { CapabilityChoice, listCapabilityChoices } from "./capability-choices.ts";
-import { actOnFleet, FleetAction } from "./fleet-actions.ts";
-import { exportFleet } from "./fleet-export.ts";
-import { fleetList, listFleet } from "./fleet-list.ts";
+import { exportDevices } from "./device-export.ts";
+import { deviceSearchList, searchDevices } from "./device-search.ts";
 import { formerDeviceList, listFormerDevices } from "./former-devices.ts";
 
 const ofDevice = {
@@ -21,7 +21,7 @@ const ofDevice = {
 } as const;
 
 /** The devices of the organization as its people look after them: found by the service itself, however many there are. */
-export const fleetRoutes = (catalog: Catalog): Route[] => [
+export const managedDeviceRoutes = (catalog: Catalog): Route[] => [
   route({
     ...forPeople,
     people: "VIEWER",
@@ -29,10 +29,10 @@ export const fleetRoutes = (catalog: Catalog): Route[] => [
     path: "/console/api/devices/",
     operationId: "console_devices_list",
     summary: "The devices one may see, with the filters of the console",
-    list: fleetList,
+    list: deviceSearchList,
     responses: { 200: Type.Any() },
     handle: async ({ db, principal, list, now, page }) =>
-      page(await listFleet(db, principal, list(), now), deviceFor(principal, catalog)),
+      page(await searchDevices(db, principal, list(), now), deviceFor(principal, catalog)),
   }),
   route({
     ...forAdmins,
@@ -40,12 +40,12 @@ export const fleetRoutes = (catalog: Catalog): Route[] => [
     path: "/console/api/devices/export/",
     operationId: "console_devices_export",
     summary: "The list of devices as a CSV file",
-    list: fleetList,
+    list: deviceSearchList,
     produces: ["text/csv"],
     responses: { 200: Type.Any() },
     handle: async ({ db, principal, list, now }) => ({
       status: 200,
-      body: exportFleet(db, principal, list(), now),
+      body: exportDevices(db, principal, list(), now),
       headers: {
         "content-type": "text/csv; charset=utf-8",
         "content-disposition": `attachment; filename="devices-${now.toISOString().slice(0, 10)}.csv"`,
@@ -58,10 +58,10 @@ export const fleetRoutes = (catalog: Catalog): Route[] => [
     path: "/console/api/devices/bulk/",
     operationId: "console_devices_bulk",
     summary: "Do the same to several devices, each by itself",
-    body: FleetAction,
+    body: BulkAction,
     responses: { 200: Type.Any() },
     async handle({ principal: { organization }, body, actor, now, transaction }) {
-      const results = await transaction((tx) => actOnFleet(tx, body, { organization, catalog, actor, now }));
+      const results = await transaction((tx) => actOnDevices(tx, body, { organization, catalog, actor, now }));
       return ok({ results });
     },
   }),

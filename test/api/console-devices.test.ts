@@ -54,6 +54,7 @@ describe("the devices of an organization in the console", () => {
 
   it("are listed by name, and found by what the service knows of them", async () => {
     expect(await uidsOf("")).toEqual([silent, full, low]);
+    expect(await uidsOf(`?uid=${low},${next()},${silent}`)).toEqual([silent, low]);
     expect(await uidsOf("?battery=low")).toEqual([low]);
     expect(await uidsOf("?battery=unknown")).toEqual([silent]);
     expect(await uidsOf("?ordering=battery")).toEqual([low, full, silent]);
