@@ -114,6 +114,8 @@ describe("the devices of an organization in the console", () => {
     ]);
     const held = (await admin.get(`/api/v1/assignments/?search=${full}`)).body.results;
     expect(held).toMatchObject([{ role: "owner", source: "admin", user_id: member.id }]);
+    expect(await uidsOf("?search=ada")).toEqual([full, low]);
+    expect(await uidsOf("?search=h10&page_size=2")).toEqual([silent, full]);
   });
 
   it("are deleted together, listed as deleted, and taken back", async () => {

@@ -6,12 +6,15 @@ export class Refusal extends Error {
   readonly code: string;
   readonly fields: Readonly<Record<string, string[]>>;
   readonly retryAfterSeconds: number | undefined;
+  /** The whole answer, for calls whose refusals say more. */
+  readonly body: Readonly<Record<string, unknown>>;
 
   constructor(status: number, body: Record<string, unknown>, retryAfter: string | null) {
     super(typeof body.detail === "string" ? body.detail : `HTTP ${status}`);
     this.status = status;
     this.code = typeof body.code === "string" ? body.code : "";
     this.fields = (body.errors ?? {}) as Record<string, string[]>;
+    this.body = body;
     this.retryAfterSeconds = retryAfter === null ? undefined : Number(retryAfter);
   }
 }

@@ -3,7 +3,7 @@ import type { Db } from "../../db/database.ts";
 import { allOf, sql } from "../../db/sql.ts";
 import type { Principal } from "../../http/principal.ts";
 import { csvLine } from "../../lib/csv.ts";
-import { containsPattern } from "../../lib/search-text.ts";
+import type { Catalog } from "../../resources/catalog/catalog.ts";
 import { type DeviceRow, deviceColumns, deviceTables } from "../../resources/devices/device-record.ts";
 import { importColumns, stateColumns } from "../../resources/devices/import-file.ts";
 import { type DeviceSearch, searchConditions } from "./device-search.ts";
@@ -11,14 +11,22 @@ import { type DeviceSearch, searchConditions } from "./device-search.ts";
 const rowsAtOnce = 2000;
 
 /** The list as a file, in the order of the IMEIs, read in pieces: its size does not matter. The import takes it back. */
-export const exportDevices = (db: Db, principal: Principal, query: DeviceSearch, now: Date): Readable =>
-  Readable.from(linesOf(db, principal, query, now));
+export const exportDevices = (
+  db: Db,
+  principal: Principal,
+  query: DeviceSearch,
+  catalog: Catalog,
+  now: Date,
+): Readable => Readable.from(linesOf(db, principal, query, catalog, now));
 
-async function* linesOf(db: Db, principal: Principal, query: DeviceSearch, now: Date): AsyncGenerator<string> {
-  const where = [
-    ...searchConditions(principal, query, now),
-    ...(query.search === undefined ? [] : [sql`d.search like ${containsPattern(query.search)}`]),
-  ];
+async function* linesOf(
+  db: Db,
+  principal: Principal,
+  query: DeviceSearch,
+  catalog: Catalog,
+  now: Date,
+): AsyncGenerator<string> {
+  const where = searchConditions(principal, query, catalog, now);
   yield csvLine([...importColumns, ...stateColumns]);
   for (let after = ""; ; ) {
     const rows = await db.many<DeviceRow>(sql`

@@ -1,9 +1,10 @@
 import type { Db } from "../../db/database.ts";
 import { type Sql, sql } from "../../db/sql.ts";
-import type { ListPage } from "../../http/list-results.ts";
+import { containing, type ListPage } from "../../http/list-results.ts";
 import { defineList, type ListQuery } from "../../http/lists.ts";
 import type { Principal } from "../../http/principal.ts";
 import { choiceParam, textsParam } from "../../http/query-params.ts";
+import type { Catalog } from "../../resources/catalog/catalog.ts";
 import { batteryPercent, deviceConditions, deviceList, listDevices } from "../../resources/devices/device-list.ts";
 import type { DeviceRow } from "../../resources/devices/device-store.ts";
 import { severities } from "../../resources/events/event-types.ts";
@@ -20,6 +21,7 @@ export const deviceSearchList = defineList({
   ...deviceList,
   ordering: [...deviceList.ordering, "battery"],
   defaultOrdering: "name",
+  searches: "uid, name, tags, model, and the people who hold the device",
   filters: {
     ...deviceList.filters,
     uid: textsParam("Devices with these IMEIs."),
@@ -56,9 +58,35 @@ function seenCondition(seen: string, now: Date): Sql {
   return sql`s.last_seen_at >= ${new Date(now.getTime() - (seen === "hour" ? hourMs : dayMs))}`;
 }
 
-function furtherConditions(principal: Principal, { filters }: Pick<DeviceSearch, "filters">, now: Date): Sql[] {
+/** By IMEI, name and tag, by the model, and by the people who hold the device. Each branch has an index of its own. */
+function textCondition(principal: Principal, search: string, catalog: Catalog): Sql {
+  const organizationId = principal.organization.id;
+  const wanted = search.toLowerCase();
+  const models = catalog.models.filter(({ slug, name, manufacturer }) =>
+    [slug, name, manufacturer].some((text) => text.toLowerCase().includes(wanted)),
+  );
+  return sql`d.id in (
+    select k.id from devices k
+    where k.organization_id = ${organizationId} and k.deleted_at is null and ${containing(sql`k.search`, search)}
+    union
+    select k.id from devices k
+    where k.organization_id = ${organizationId} and k.deleted_at is null
+      and k.device_model_slug = any(${models.map(({ slug }) => slug)}::text[])
+    union
+    select a.device_id from memberships m join assignments a on a.user_id = m.user_id and a.is_active
+    where m.organization_id = ${organizationId} and a.organization_id = ${organizationId} and m.is_open
+      and ${containing(sql`m.search`, search)})`;
+}
+
+function furtherConditions(
+  principal: Principal,
+  { filters, search }: Pick<DeviceSearch, "filters" | "search">,
+  catalog: Catalog,
+  now: Date,
+): Sql[] {
   const { uid, state, battery, seen } = filters;
   return [
+    ...(search === undefined ? [] : [textCondition(principal, search, catalog)]),
     ...(uid === undefined ? [] : [sql`d.uid = any(${uid}::text[])`]),
     ...(state === undefined ? [] : [stateCondition(principal, state, now)]),
     ...(battery === undefined ? [] : [batteryCondition(battery)]),
@@ -76,12 +104,23 @@ export const searchDevices = (
   db: Db,
   principal: Principal,
   query: DeviceSearch,
+  catalog: Catalog,
   now: Date,
 ): Promise<ListPage<DeviceRow>> =>
-  listDevices(db, principal, { ...query, filters: deviceFilters(query) }, furtherConditions(principal, query, now));
+  listDevices(
+    db,
+    principal,
+    { ...query, search: undefined, filters: deviceFilters(query) },
+    furtherConditions(principal, query, catalog, now),
+  );
 
-/** Every condition of the query but the search, for whoever reads all rows. */
-export const searchConditions = (principal: Principal, query: Pick<DeviceSearch, "filters">, now: Date): Sql[] => [
+/** Every condition of the query, for whoever reads all rows. */
+export const searchConditions = (
+  principal: Principal,
+  query: Pick<DeviceSearch, "filters" | "search">,
+  catalog: Catalog,
+  now: Date,
+): Sql[] => [
   ...deviceConditions(principal, { filters: deviceFilters(query) }),
-  ...furtherConditions(principal, query, now),
+  ...furtherConditions(principal, query, catalog, now),
 ];

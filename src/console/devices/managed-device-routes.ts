@@ -32,7 +32,7 @@ export const managedDeviceRoutes = (catalog: Catalog): Route[] => [
     list: deviceSearchList,
     responses: { 200: Type.Any() },
     handle: async ({ db, principal, list, now, page }) =>
-      page(await searchDevices(db, principal, list(), now), deviceFor(principal, catalog)),
+      page(await searchDevices(db, principal, list(), catalog, now), deviceFor(principal, catalog)),
   }),
   route({
     ...forAdmins,
@@ -45,7 +45,7 @@ export const managedDeviceRoutes = (catalog: Catalog): Route[] => [
     responses: { 200: Type.Any() },
     handle: async ({ db, principal, list, now }) => ({
       status: 200,
-      body: exportDevices(db, principal, list(), now),
+      body: exportDevices(db, principal, list(), catalog, now),
       headers: {
         "content-type": "text/csv; charset=utf-8",
         "content-disposition": `attachment; filename="devices-${now.toISOString().slice(0, 10)}.csv"`,
