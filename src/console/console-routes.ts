@@ -8,6 +8,7 @@ import { registerActivation } from "./activate-routes.ts";
 import { deliveryRoutes } from "./admin/delivery-routes.ts";
 import { deviceAdminRoutes } from "./admin/device-admin-routes.ts";
 import { integrationRoutes } from "./admin/integration-routes.ts";
+import type { ConsolePage } from "./console-page.ts";
 import { type CredentialOptions, credentialRoutes } from "./credential-routes.ts";
 import { managedDeviceRoutes } from "./devices/managed-device-routes.ts";
 import { registerPasswordReset } from "./reset-routes.ts";
@@ -29,7 +30,7 @@ export const consoleRoutes = (
 ];
 
 /** What people need before they have a session: signing in, and the pages behind links in mails. */
-export function registerConsoleEntry(app: FastifyInstance, options: SignInOptions): void {
+export function registerConsoleEntry(app: FastifyInstance, options: SignInOptions & { page: ConsolePage }): void {
   registerSignIn(app, options);
   registerPasswordReset(app, options);
   registerActivation(app, options);

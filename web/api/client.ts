@@ -28,6 +28,9 @@ export const setSessionEndHandler = (handler: () => void): void => {
   onSessionEnd = handler;
 };
 
+/** Calls of people who have no session yet: a refusal there ends none. */
+const withoutSession = /^\/console\/api\/(session|activate|accept|password\/(reset|forgot))\//;
+
 export async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
   const isRaw = body instanceof FormData || body instanceof Blob || typeof body === "string";
   const answer = await fetch(path, {
@@ -46,7 +49,7 @@ export async function call<T>(method: string, path: string, body?: unknown): Pro
   const isJson = answer.headers.get("content-type")?.startsWith("application/json") === true;
   const value: unknown = isJson && text !== "" ? JSON.parse(text) : undefined;
   if (answer.ok) return value as T;
-  if (answer.status === 401 && !path.startsWith("/console/api/session/")) onSessionEnd();
+  if (answer.status === 401 && !withoutSession.test(path)) onSessionEnd();
   throw new Refusal(answer.status, (value ?? {}) as Record<string, unknown>, answer.headers.get("retry-after"));
 }
 

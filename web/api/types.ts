@@ -9,6 +9,7 @@ import type { IntegrationRecord } from "../../src/resources/organizations/integr
 import type { User } from "../../src/resources/users/user-record.ts";
 
 export type { DeviceCapabilityChoice } from "../../src/console/devices/capability-choices.ts";
+export type { LinkView, OpenInvitation } from "../../src/console/link-view.ts";
 export type { FactorState } from "../../src/oauth/second-factor-store.ts";
 export type { TestDelivery } from "../../src/outbound/test-event.ts";
 export type { Assignment } from "../../src/resources/assignments/assignment-record.ts";
