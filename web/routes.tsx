@@ -48,6 +48,7 @@ const routes: readonly RouteDefinition[] = [
   { path: "/console/geofences", page: page(async () => (await import("./pages/geofences.tsx")).GeofencesPage) },
   { path: "/console/thresholds", page: page(async () => (await import("./pages/thresholds.tsx")).ThresholdsPage) },
   { path: "/console/account", page: page(async () => (await import("./pages/account.tsx")).AccountPage) },
+  { path: "/console/members/access", page: page(async () => (await import("./pages/access.tsx")).AccessPage) },
   { path: "/console/members", page: page(async () => (await import("./pages/members.tsx")).MembersPage) },
   {
     path: "/console/integrations",

@@ -17,6 +17,7 @@ const pages = [
   "/console/account",
   "/console/sign-in",
   "/console/members",
+  "/console/members/access",
   "/console/integrations",
   "/console/integrations/:id",
   "/console/audit",

@@ -58,24 +58,26 @@ function seenCondition(seen: string, now: Date): Sql {
   return sql`s.last_seen_at >= ${new Date(now.getTime() - (seen === "hour" ? hourMs : dayMs))}`;
 }
 
-/** By IMEI, name and tag, by the model, and by the people who hold the device. Each branch has an index of its own. */
+/** Whoever finds more people than this with a word is looking for something else. */
+const maxHeldDevices = 500;
+
+/**
+ * By IMEI, name and tag, by the model, and by the people who hold the device. Each branch has an index of its own, and a table
+ * without statistics, as after a large import, is read once in full and no more often.
+ */
 function textCondition(principal: Principal, search: string, catalog: Catalog): Sql {
   const organizationId = principal.organization.id;
   const wanted = search.toLowerCase();
   const models = catalog.models.filter(({ slug, name, manufacturer }) =>
     [slug, name, manufacturer].some((text) => text.toLowerCase().includes(wanted)),
   );
-  return sql`d.id in (
-    select k.id from devices k
-    where k.organization_id = ${organizationId} and k.deleted_at is null and ${containing(sql`k.search`, search)}
-    union
-    select k.id from devices k
-    where k.organization_id = ${organizationId} and k.deleted_at is null
-      and k.device_model_slug = any(${models.map(({ slug }) => slug)}::text[])
-    union
-    select a.device_id from memberships m join assignments a on a.user_id = m.user_id and a.is_active
-    where m.organization_id = ${organizationId} and a.organization_id = ${organizationId} and m.is_open
-      and ${containing(sql`m.search`, search)})`;
+  return sql`(${containing(sql`d.search`, search)}
+    or d.device_model_slug = any(${models.map(({ slug }) => slug)}::text[])
+    or d.id = any(array(
+      select a.device_id from memberships m
+      join assignments a on a.organization_id = m.organization_id and a.user_id = m.user_id and a.is_active
+      where m.organization_id = ${organizationId} and m.is_open and ${containing(sql`m.search`, search)}
+      limit ${maxHeldDevices})))`;
 }
 
 function furtherConditions(
