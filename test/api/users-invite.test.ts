@@ -145,7 +145,7 @@ describe("portal activation", () => {
       for (const [, address] of page.body.matchAll(/(?:src|href)="(\/console\/assets\/[^"]+)"/g)) {
         const asset = await api.app.inject({ method: "GET", url: address as string });
         expect(asset.statusCode, address).toBe(200);
-        expect(asset.headers["content-type"]).toMatch(/^text\/(css|javascript)/);
+        expect(asset.headers["content-type"]).toMatch(/^(text|application)\/(css|javascript)/);
       }
     });
 

@@ -100,7 +100,7 @@ describe.skipIf(!browserPath)("devices of an administrator (skipped where no Chr
     await page.getByText("250 of 10,000 devices").waitFor();
     expect(await page.getByRole("row").count()).toBe(101);
     await page.getByRole("button", { name: "Show more" }).click();
-    await vi.waitFor(async () => expect(await page.getByRole("row").count()).toBe(201));
+    await vi.waitFor(async () => expect(await page.getByRole("row").count()).toBe(201), { timeout: 30_000 });
     const [download] = await Promise.all([
       page.waitForEvent("download"),
       page.getByRole("link", { name: "Export as CSV" }).click(),
