@@ -114,7 +114,7 @@ async function readBacklogs(db: Db, organizationId: string, ids: readonly string
   const cursors = lanes.map(({ lane, ms, seq }) => laneIdAt({ lane, lastMs: ms, lastSeq: seq }));
   return db.many<Backlog & Record<string, unknown>>`
     select lane.id as "integrationId", fresh.count + open.count as waiting, least(fresh.oldest, open.oldest) as oldest,
-      (select count(*) from (select from dead_letters d where d.integration_id = lane.id limit ${maxCounted}) some)
+      (select count(*) from (select from dead_letters d where d.integration_id = lane.id limit ${maxCounted}) counted)
         as "deadLetters"
     from unnest(${lanes.map(({ id }) => id)}::uuid[], ${cursors}::uuid[], ${lanes.map(({ epoch }) => epoch)}::int[])
       as lane(id, cursor, epoch)

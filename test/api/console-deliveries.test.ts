@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { maintainPartitions } from "../../src/db/partitions.ts";
+import { sampleEvent } from "../../src/outbound/sample-event.ts";
 import { appendOutbound } from "../../src/outbox/outbound-log.ts";
 import type { WebhookEventType } from "../../src/outbox/webhook-event-types.ts";
 import { partitionedTables } from "../../src/roles/partitioned-tables.ts";
@@ -20,6 +21,11 @@ const run = promisify(execFile);
 const path = "/console/api/integrations/";
 const uid = "490154203237518";
 const otherUid = "490154203237526";
+
+const sampleOf = (type: WebhookEventType): Record<string, unknown> => {
+  const { test: _, ...data } = JSON.parse(sampleEvent(type, nobodysId, new Date()).body.toString()).data;
+  return data;
+};
 
 interface Entry {
   id: string;
@@ -49,7 +55,7 @@ describe("deliveries in the console", () => {
   const create = async (fields: object = {}) =>
     (await admin.send("POST", path, { name: "Care app", webhook_url: receiver.url, ...fields })).body;
 
-  const append = (type: WebhookEventType, deviceUid = uid, data: Record<string, unknown> = { text: "Anna's" }) =>
+  const append = (type: WebhookEventType, deviceUid = uid, data = sampleOf(type)) =>
     api.db.transaction((tx) =>
       appendOutbound(
         tx,
@@ -113,7 +119,7 @@ describe("deliveries in the console", () => {
 
   it("show one event with its body and a command that sends it, signed for this moment and without the secret", async () => {
     const made = await create();
-    await append("alarm.sos");
+    await append("alarm.sos", uid, { text: "Anna's" });
     const [entry] = await entriesOf(made.id);
     const detail = await admin.get(`${path}${made.id}/events/${entry?.id}/`);
     expect(detail.body).toMatchObject({ id: entry?.id, type: "alarm.sos", push: "waiting", attempts: [] });
