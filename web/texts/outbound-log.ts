@@ -152,7 +152,8 @@ export const logTexts = defineTexts({
     body: "Contenu",
     headers: "En-têtes",
     request: "Requête signée",
-    requestHint: "Signée lors de la copie : la plupart des récepteurs refusent une signature vieille de quelques minutes.",
+    requestHint:
+      "Signée lors de la copie : la plupart des récepteurs refusent une signature vieille de quelques minutes.",
     noRequest: "Pas de requête : l’intégration n’a pas de webhook, ou le partenaire ne reçoit pas cet événement.",
     curl: "curl",
     copy: "Copier en curl",
