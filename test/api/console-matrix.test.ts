@@ -35,8 +35,8 @@ function minRole({ path }: Route): Role {
   throw new Error(`say in the matrix who may call ${path}`);
 }
 
-/** An address of the route; what is no id of an object is no IMEI of a device either. */
-const addressOf = (path: string, id: string): string => path.replace(/:(id|uid)/, id);
+/** Whatever else the path names does not exist either; what is no id of an object is no IMEI of a device. */
+const addressOf = (path: string, id: string): string => path.replace(/:(id|uid)\b/, id).replace(/:\w+/g, nobodysId);
 
 const nameOf = ({ method, path }: Route): string => `${method} ${path}`;
 
