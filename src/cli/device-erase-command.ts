@@ -1,5 +1,5 @@
 import { isImei } from "../lib/ids.ts";
-import { countRows, eraseDevice, type FoundDevice, findDevices } from "../personal-data/device-erasure.ts";
+import { countRows, eraseDevice, type FoundDevice, findDevices } from "../privacy/device-erasure.ts";
 import { type Command, CommandError, UsageError } from "./command.ts";
 import { withDatabase } from "./command-database.ts";
 import { yesOption } from "./confirm.ts";

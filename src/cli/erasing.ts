@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Database } from "../db/database.ts";
-import type { Erasure } from "../personal-data/device-erasure.ts";
-import { ErasureReport } from "../personal-data/erasure-report.ts";
+import type { Erasure } from "../privacy/device-erasure.ts";
+import { ErasureReport } from "../privacy/erasure-report.ts";
 import type { CommandContext } from "./command.ts";
 import { confirm } from "./confirm.ts";
 import { operatorIn } from "./operator.ts";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Db } from "../db/database.ts";
-import { countRows } from "../personal-data/device-erasure.ts";
+import { countRows } from "../privacy/device-erasure.ts";
 import {
   countFormerDevices,
   countPersonRows,
@@ -9,9 +9,9 @@ import {
   findPerson,
   listOwnedDevices,
   type Person,
-} from "../personal-data/person.ts";
-import { erasePerson } from "../personal-data/person-erasure.ts";
-import { writeExport } from "../personal-data/personal-export.ts";
+} from "../privacy/person.ts";
+import { erasePerson } from "../privacy/person-erasure.ts";
+import { writeExport } from "../privacy/personal-export.ts";
 import { type Command, CommandError } from "./command.ts";
 import { withCurrentDatabase, withDatabase } from "./command-database.ts";
 import { yesOption } from "./confirm.ts";

@@ -75,10 +75,10 @@ export async function eraseDevice(erasure: Erasure, device: HeldDevice): Promise
   const count = (table: string) => (rows: number) => report.add(table, rows);
   await eraseFromLogs(db, organizationId, { isWanted: sql`device_uid = ${uid}` }, count("outbound_events"));
   report.add("delivery_attempts", await eraseAttempts(db, organizationId, uid));
-  report.add("idempotency_keys", await eraseKeptAnswers(db, organizationId, { texts: [uid] }));
   const mailIds = new Set(await listInvitationMails(db, device));
   report.add("mail_files", await eraseMailFiles(erasure.mailFolder, { texts: [uid], mailIds }));
   const objectPks = [device.id, ...(await listOwnRules(db, device))];
+  report.add("idempotency_keys", await eraseKeptAnswers(db, organizationId, { texts: [uid, ...objectPks] }));
   const subject = { organizationId, texts: [uid], objectPks, actorId: undefined };
   report.add("audit_log", await eraseFromAudit(db, subject, ownModels));
   await db.transaction((tx) => eraseDeviceRecord(tx, device, actor, now, report));

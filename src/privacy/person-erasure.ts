@@ -40,9 +40,9 @@ export async function erasePerson(erasure: Erasure, person: Person, isWithDevice
   }
   await eraseMails(erasure, person);
   const principalIds = memberships.map(({ id }) => id);
-  const texts = userId === undefined ? [email] : [email, userId];
-  report.add("idempotency_keys", await eraseKeptAnswers(db, undefined, { texts, principalIds }));
   const objectPks = userId === undefined ? [] : [userId, ...(await listRules(db, userId))];
+  const texts = [email, ...objectPks];
+  report.add("idempotency_keys", await eraseKeptAnswers(db, undefined, { texts, principalIds }));
   const subject = { organizationId: undefined, texts: [email], objectPks, actorId: userId };
   report.add("audit_log", await eraseFromAudit(db, subject, ["user", "invitation"]));
   await db.transaction((tx) => eraseRecord(tx, erasure, person));
@@ -114,7 +114,7 @@ async function eraseRecord(tx: Tx, { actorIn, now, report }: Erasure, person: Pe
   }
   report.add(
     "rate_windows",
-    await tx.run`delete from rate_windows where principal_id = any(${memberships.map(({ id }) => id)}::uuid[])`,
+    await tx.run`delete from rate_windows where principal_id = any(${[userId, ...memberships.map(({ id }) => id)]}::uuid[])`,
   );
   report.add("invitations", await tx.run`update invitations set invited_by = null where invited_by = ${userId}`);
   report.add("users", await tx.run`delete from users where id = ${userId}`);
