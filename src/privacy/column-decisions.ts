@@ -65,7 +65,10 @@ export const columnDecisions: Readonly<Record<string, ColumnDecisions>> = {
   delivery_attempts: {
     erasedWith: ["device", "person"],
     rows: `integration_id id organization_id event_id attempt started_at duration_ms status_code error type
-      device_uid`,
+      device_uid answer`,
+  },
+  delivery_hours: {
+    kept: { "how many deliveries succeeded": "integration_id hour bucket organization_id delivered failed" },
   },
   delivery_lanes: {
     kept: {
@@ -317,5 +320,8 @@ export const columnDecisions: Readonly<Record<string, ColumnDecisions>> = {
   voice_transfers: {
     erasedWith: ["device"],
     rows: "device_id transfer organization_id total part_hashes is_dropped created_at updated_at",
+  },
+  webhook_troubles: {
+    kept: { "whether a webhook fails": "integration_id organization_id failing_since mailed_at" },
   },
 };
