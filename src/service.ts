@@ -122,7 +122,9 @@ async function findServiceDatabase(config: Config, log: Logger, lifecycle: Lifec
       return db;
     };
   if (config.databaseUrl !== undefined) return opener({ connectionString: config.databaseUrl });
-  const server = await openEmbeddedServer({ dataDir: config.dataDir, log, purpose: "service" });
+  const { dataDir, walArchiveDir: folder, walArchiveSeconds: everySeconds } = config;
+  const archive = folder === undefined ? undefined : { folder, everySeconds };
+  const server = await openEmbeddedServer({ dataDir, log, purpose: "service", archive });
   lifecycle.add("embedded database", () => server.release());
   return opener(server.connection);
 }
