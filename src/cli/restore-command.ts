@@ -9,12 +9,18 @@ import { dataInTheWay, findClusterData, restoreEmbedded } from "../embedded/embe
 import type { EmbeddedConnection } from "../embedded/embedded-server.ts";
 import type { SecretBox } from "../lib/secret-box.ts";
 import { noteBackup } from "../roles/last-backup.ts";
-import { countRevivedAccess, type RevivedAccess, revokeSessions } from "../roles/restored-access.ts";
+import {
+  type AccessReview,
+  countRevivedAccess,
+  type RevivedAccess,
+  reviewRevivedAccess,
+  revokeSessions,
+} from "../roles/restored-access.ts";
 import { acceptKey, type LostSecrets } from "../roles/restored-secrets.ts";
 import { openSecretBox, readSecretKey, secretKeyFile } from "../roles/secret-key.ts";
 import { checkedBackup, requireEmbedded } from "./backup-commands.ts";
 import type { Command, CommandContext } from "./command.ts";
-import { record } from "./output.ts";
+import { record, showValue, table } from "./output.ts";
 import { makeProgress } from "./progress.ts";
 import { explainRecovery, planRecovery, readRecoveryWish } from "./restore-recovery.ts";
 
@@ -31,9 +37,10 @@ async function settle(context: CommandContext, connection: EmbeddedConnection, f
     return await db.transaction(async (tx) => {
       const lost = await acceptKey(tx, secrets, now);
       const revived = await countRevivedAccess(tx, now);
+      const review = await reviewRevivedAccess(tx, now);
       if (args.has("revoke-sessions")) await revokeSessions(tx);
       await noteBackup(tx, { at: new Date(manifest.started_at), file }, now);
-      return { lost, revived, fingerprint: secrets.fingerprint, lastChangeAt: replay.at };
+      return { lost, revived, review, fingerprint: secrets.fingerprint, lastChangeAt: replay.at };
     });
   } finally {
     await db.close();
@@ -70,6 +77,23 @@ function describeRevived(revived: RevivedAccess, areRevoked: boolean): string {
     ? "Sessions, tokens and password links were ended."
     : "Some of these may have been ended since the backup; --revoke-sessions ends sessions, tokens and password links.";
   return `Valid again as they were at that time:\n${record({ ...revived })}\n${advice}`;
+}
+
+/** People see the newest of each kind; --json has more. */
+const maxShown = 20;
+
+function describeReview({ people, invitations, client_secrets }: AccessReview): string {
+  const rows = [
+    ...people.slice(0, maxShown).map((one) => [one.role, one.email, one.org, one.since]),
+    ...invitations.slice(0, maxShown).map((one) => ["invitation", one.email, one.org, one.expires_at]),
+    ...client_secrets.slice(0, maxShown).map((one) => ["client secret", one.name, one.org, one.made_at]),
+  ];
+  if (rows.length === 0) return "";
+  const text = table(
+    ["what", "who", "org", "since or until"],
+    rows.map((row) => row.map(showValue)),
+  );
+  return `\n\nEnd or rotate what was ended since (--json lists up to 500 of each kind):\n${text}`;
 }
 
 const restore: Command = {
@@ -110,7 +134,7 @@ const restore: Command = {
     }).catch((error: unknown) => {
       throw recovery ? explainRecovery(error, recovery) : error;
     });
-    const { lost, revived, fingerprint, lastChangeAt } = result;
+    const { lost, revived, review, fingerprint, lastChangeAt } = result;
     const stateOf = recovery && lastChangeAt ? lastChangeAt.toISOString() : manifest.finished_at;
     const document = {
       data_dir: config.dataDir,
@@ -119,6 +143,7 @@ const restore: Command = {
       secret_key: { of_backup: manifest.secret_key_fingerprint, in_use: fingerprint },
       rotate: lost,
       valid_again: revived,
+      review,
       sessions_revoked: args.has("revoke-sessions"),
       previous: previous ?? null,
     };
@@ -130,7 +155,7 @@ const restore: Command = {
     const text = `Restored the state of ${stateOf} into ${config.dataDir}.`;
     context.print(
       document,
-      `${text}${previousText}${keyText}\n\n${describeRevived(revived, args.has("revoke-sessions"))}`,
+      `${text}${previousText}${keyText}\n\n${describeRevived(revived, args.has("revoke-sessions"))}${describeReview(review)}`,
     );
     return 0;
   },

@@ -92,13 +92,14 @@ function makeFolder(archive: WalArchive, { account }: Layout): void {
 /** Names the folder for both commands, as the server reaches it. */
 export const archiveVariable = "VIGIL_WAL_ARCHIVE";
 
-// Beside its place, onto the disk, then renamed. What is there already is kept: the same content is a file whose archiving was
+// Beside its place, onto the disk, then given its name. What is there already is kept: the same content is a file whose archiving was
 // not noted before a crash, another content belongs to somebody else and is never overwritten.
 const archiveCommand = [
   `d="\${${archiveVariable}:?}"; f="$d/%f.gz"; t="$d/.%f.$$"`,
   'if [ -e "$f" ]; then gzip -dc < "$f" | cmp -s - "%p" && sync "$d"; exit; fi',
-  'gzip -c < "%p" > "$t" && sync "$t" && mv "$t" "$f" && sync "$d" && exit',
-  'rm -f "$t"; exit 1',
+  // A link is made only where nothing is; where there are no links, a careful rename has to do.
+  'gzip -c < "%p" > "$t" && sync "$t" && { ln "$t" "$f" 2> /dev/null && rm "$t" || mv -n "$t" "$f"; }',
+  'if [ -e "$t" ]; then rm -f "$t"; exit 1; fi; [ -e "$f" ] && sync "$d"',
 ].join("; ");
 
 export const archiveSettings = (archive: WalArchive | undefined): ServerSettings =>
@@ -136,5 +137,6 @@ export const recoverySettings = ({ until }: Recovery): ServerSettings => ({
   recovery_target_timeline: "current",
   recovery_target_action: "promote",
   hot_standby: "off",
-  ...(until ? { recovery_target_time: until.toISOString() } : {}),
+  // The server reads it before it knows the names of time zones, "Z" included.
+  ...(until ? { recovery_target_time: until.toISOString().replace("T", " ").replace("Z", "+00") } : {}),
 });

@@ -5,7 +5,6 @@ import {
   archiveSettings,
   type Recovery,
   recoverySettings,
-  requireReadable,
   settleArchive,
 } from "./embedded-archive.ts";
 import { bootServer, type ServerSettings, type Transport, untilReady } from "./embedded-boot.ts";
@@ -66,7 +65,6 @@ async function startServer(layout: Layout, transport: Transport, log: Logger, op
   const { settings, archive: wish = "as noted", recovery } = options;
   const binaries = await prepareBinaries(findBinariesPackage(), layout.root, layout.account);
   await prepareCluster(layout, binaries, log);
-  if (recovery) requireReadable(layout, recovery);
   const archive = await settleArchive(layout, wish, log);
   const walFolder = recovery?.walFolder ?? (archive && archiveFolderOf(archive));
   const own = recovery ? recoverySettings(recovery) : archiveSettings(archive);

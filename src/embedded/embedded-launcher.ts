@@ -13,11 +13,11 @@ import {
   closeSync,
   constants,
   existsSync,
+  lstatSync,
   openSync,
   readdirSync,
   readSync,
   rmSync,
-  statSync,
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -192,8 +192,10 @@ export async function startLauncher(layout: Layout, target: ServerStart | number
   return { hold, ended };
 }
 
-const belongsTo = (account: Account | undefined, folder: string): boolean =>
-  account !== undefined && statSync(folder, { throwIfNoEntry: false })?.uid === account.uid;
+function belongsTo(account: Account | undefined, folder: string): boolean {
+  const stat = lstatSync(folder, { throwIfNoEntry: false });
+  return account !== undefined && stat?.isDirectory() === true && stat.uid === account.uid;
+}
 
 const holdNames = (run: string): string[] => readdirSync(run).filter((name) => name.startsWith("hold-"));
 

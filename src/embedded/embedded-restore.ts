@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { randomToken } from "../lib/ids.ts";
 import type { Logger } from "../lib/logger.ts";
-import type { Recovery } from "./embedded-archive.ts";
+import { type Recovery, requireReadable } from "./embedded-archive.ts";
 import { EmbeddedServerError, explainFileError } from "./embedded-error.ts";
 import { type Account, type Layout, prepareLayout } from "./embedded-layout.ts";
 import { withStartLock } from "./embedded-lock.ts";
@@ -60,6 +60,7 @@ async function restoreLocked<T>(layout: Layout, options: RestoreOptions<T>): Pro
   await finishReplacement(layout);
   const hasData = findClusterData(layout.dataDir) !== undefined;
   if (hasData && !options.mayReplace) throw dataInTheWay(layout.dataDir);
+  if (options.recovery) requireReadable(layout, options.recovery);
   // The name is one of those that a start clears away.
   const staging = `${layout.cluster}.new-restore-${process.pid}-${randomToken(6)}`;
   const cluster = join(staging, "postgres", "cluster");

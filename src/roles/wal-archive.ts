@@ -78,13 +78,15 @@ export interface ArchiveWatch {
   db: Database;
   metrics: Metrics;
   log: Logger;
+  /** Where the settings want the WAL to go; undefined: nowhere. */
+  wanted: string | undefined;
   /** 0: nothing is removed. */
   keepDays: number;
   nowMs(): number;
 }
 
 /** Says when archiving fails, because WAL then fills the disk of the database, and removes what nobody needs. */
-export function watchWalArchive({ db, metrics, log, keepDays, nowMs }: ArchiveWatch, everyMs: number) {
+export function watchWalArchive({ db, metrics, log, wanted, keepDays, nowMs }: ArchiveWatch, everyMs: number) {
   let state: ArchiveState | undefined;
   let nextPruneMs = 0;
   const whileOn = (value: (state: ArchiveState) => number | undefined) => (): [Record<string, never>, number][] => {
@@ -99,13 +101,23 @@ export function watchWalArchive({ db, metrics, log, keepDays, nowMs }: ArchiveWa
   metrics.gauge(
     "vigil_wal_archive_failing",
     "1 while WAL cannot be archived and is kept on the disk of the database.",
-    whileOn(({ failing }) => Number(failing !== null)),
+    () => {
+      if (!state || (state.folder === undefined && wanted === undefined)) return [];
+      return [[{}, Number(state.folder === undefined || state.failing !== null)]];
+    },
   );
   return repeat("WAL archive", everyMs, log, async () => {
     const before = state;
     state = await readArchiveState(db);
     const { folder, failing } = state;
-    if (folder === undefined) return;
+    if (folder === undefined) {
+      if (wanted === undefined || before) return;
+      log.error(
+        { folder: wanted },
+        "the database was started before the setting: no WAL is archived until it restarts",
+      );
+      return;
+    }
     if (failing !== null && !before?.failing) {
       log.error({ folder, file: failing }, "WAL cannot be archived and waits on the disk of the database: see its log");
     }

@@ -29,7 +29,8 @@ export function openWorkerRole(parts: ServiceParts): void {
   lifecycle.add("open work", observeDeviceWork(db, metrics, log, 15_000));
   if (config.databaseUrl === undefined) {
     lifecycle.add("age of the last backup", observeLastBackup(db, metrics, log, 60_000));
-    const watch = { db, metrics, log, keepDays: config.walArchiveDays, nowMs: () => clock.nowMs() };
+    const { walArchiveDir: wanted, walArchiveDays: keepDays } = config;
+    const watch = { db, metrics, log, wanted, keepDays, nowMs: () => clock.nowMs() };
     lifecycle.add("WAL archive", watchWalArchive(watch, 10_000));
   }
   const alarmMails = repeat("alarm mails", 1000, log, async () => {

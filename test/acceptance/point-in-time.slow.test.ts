@@ -1,10 +1,10 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chownSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { cp, mkdir } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { withEmbedded } from "../support/embedded-client.ts";
 import { iwSos, registerFleet } from "../support/fleet.ts";
-import { openIwWatch } from "../support/iw-watch.ts";
+import { startSteadyWatch } from "../support/steady-watch.ts";
 import { type RunningVigil, runVigil, startVigil, tempFolder, vigilJson } from "../support/vigil-process.ts";
 
 const minuteMs = 60_000;
@@ -24,9 +24,8 @@ describe("a restore to a point in time", { timeout: 600_000 }, () => {
   const env = (): Record<string, string> => ({
     VIGIL_GATEWAY_HOST: "127.0.0.1",
     VIGIL_WAL_ARCHIVE_DIR: path("wal"),
-    VIGIL_WAL_ARCHIVE_SECONDS: "1",
+    VIGIL_WAL_ARCHIVE_SECONDS: "3600",
   });
-  const portOf = ({ gateway }: RunningVigil): number => Number(gateway.split(":")[1]);
   const restore = (name: string, ...more: string[]): string[] => [
     "restore",
     path("one.tar.gz"),
@@ -35,15 +34,13 @@ describe("a restore to a point in time", { timeout: 600_000 }, () => {
   ];
 
   async function callForHelp(running: RunningVigil, timeMs: number): Promise<void> {
-    const watch = await openIwWatch(portOf(running), uid);
-    expect(await watch.send(iwSos(timeMs))).toMatch(/^IWBP10/);
-    watch.close();
+    await startSteadyWatch(running.gateway, uid, [timeMs], { frame: iwSos, answer: "IWBP10" }).finished;
   }
 
   const callsIn = (name: string): Promise<number[]> =>
     withEmbedded(path(name), async (client) => {
       const { rows } = await client.query<{ at: Date }>(
-        "select device_ts as at from events where event_type = 'sos' order by device_ts",
+        "select device_ts as at from events where event_type = 10 order by device_ts",
       );
       return rows.map(({ at }) => at.getTime());
     });
@@ -54,16 +51,31 @@ describe("a restore to a point in time", { timeout: 600_000 }, () => {
       return (rows[0] as { now: Date }).now.toISOString();
     });
 
-  /** All that is written by now is in the archive. */
-  async function untilArchived(): Promise<void> {
-    const name = await withEmbedded(path("data"), async (client) => {
+  /** Ends the WAL file that is being written, and answers its name. */
+  const switchWal = (): Promise<string> =>
+    withEmbedded(path("data"), async (client) => {
       const { rows } = await client.query<{ name: string }>("select pg_walfile_name(pg_current_wal_lsn()) as name");
+      // A file with nothing in it is not ended.
+      await client.query("select pg_logical_emit_message(true, 'test', 'something'), pg_switch_wal()");
       return (rows[0] as { name: string }).name;
     });
+
+  /** All that is written by now is in the archive. */
+  async function untilArchived(): Promise<void> {
+    const name = await switchWal();
     await vi.waitFor(() => expect(readdirSync(line).filter((one) => one.slice(0, 24) >= name)).not.toEqual([]), {
       timeout: 120_000,
       interval: 200,
     });
+  }
+
+  /** For the user of the database, who is not root. */
+  async function copyLine(name: string): Promise<void> {
+    await cp(line, path(name), { recursive: true, filter: (file) => !basename(file).startsWith(".") });
+    const { uid: owner, gid } = statSync(line);
+    for (const file of [path(name), ...readdirSync(path(name)).map((one) => join(path(name), one))]) {
+      chownSync(file, owner, gid);
+    }
   }
 
   beforeAll(async () => {
@@ -79,7 +91,7 @@ describe("a restore to a point in time", { timeout: 600_000 }, () => {
     between = await now();
     await new Promise((done) => setTimeout(done, 50));
     await callForHelp(service, second);
-    await untilArchived();
+    for (let file = 0; file < 3; file++) await untilArchived();
   }, 600_000);
   afterAll(async () => {
     await service?.kill("SIGTERM");
@@ -131,7 +143,7 @@ describe("a restore to a point in time", { timeout: 600_000 }, () => {
       });
       expect(existsSync(path("refused"))).toBe(false);
     }
-    await cp(line, path("short"), { recursive: true });
+    await copyLine("short");
     const ended = await runVigil(restore("refused", "--wal", path("short"), "--until", late));
     expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining("ends before --until") });
     expect(existsSync(path("refused/postgres/cluster"))).toBe(false);
@@ -143,13 +155,13 @@ describe("a restore to a point in time", { timeout: 600_000 }, () => {
     const after = (name: string): boolean =>
       /^[0-9A-F]{24}\.gz$/.test(name) && Number.parseInt(name.slice(16, 24), 16) > end;
     const [needed = ""] = readdirSync(line).filter(after).sort();
-    await cp(line, path("gap"), { recursive: true });
+    await copyLine("gap");
     rmSync(join(path("gap"), needed));
     expect(await runVigil(restore("refused", "--wal", path("gap")))).toMatchObject({
       code: 1,
       stderr: expect.stringContaining(`has a gap: ${needed}`),
     });
-    await cp(line, path("damaged"), { recursive: true });
+    await copyLine("damaged");
     writeFileSync(join(path("damaged"), needed), readFileSync(join(line, needed)).subarray(0, 200));
     const damaged = await runVigil(restore("refused", "--wal", path("damaged")));
     expect(damaged).toMatchObject({ code: 1, stderr: expect.stringContaining(`${needed} in `) });
@@ -166,15 +178,14 @@ describe("a restore to a point in time", { timeout: 600_000 }, () => {
     };
     expect(await doctor()).toMatchObject({ ok: true });
     // Another file in the place of the next one is never overwritten.
-    const name = await withEmbedded(path("data"), async (client) => {
-      const { rows } = await client.query<{ name: string }>("select pg_walfile_name(pg_current_wal_lsn()) as name");
-      return (rows[0] as { name: string }).name;
-    });
+    const name = await switchWal();
     const names = Array.from({ length: 20 }, (_, index) =>
       (BigInt(`0x${name.slice(16)}`) + BigInt(index)).toString(16).toUpperCase().padStart(8, "0"),
     );
     const strangers = names.map((one) => join(line, `${name.slice(0, 16)}${one}.gz`)).filter((one) => !existsSync(one));
     for (const stranger of strangers) writeFileSync(stranger, "another", { mode: 0o644 });
+    await callForHelp(running, second + 10 * minuteMs);
+    await switchWal();
     await vi.waitFor(
       async () => {
         const metrics = await (await fetch(`${running.ops}/metrics`)).text();
@@ -183,7 +194,7 @@ describe("a restore to a point in time", { timeout: 600_000 }, () => {
       { timeout: 120_000, interval: 1000 },
     );
     expect(await doctor()).toMatchObject({ ok: false });
-    expect(strangers.map((one) => readFileSync(one, "utf8"))).toEqual(strangers.map(() => "another"));
+    expect(strangers.filter((one) => statSync(one).size !== "another".length)).toEqual([]);
     for (const stranger of strangers) rmSync(stranger);
     await untilArchived();
   });
