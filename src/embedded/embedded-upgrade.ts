@@ -13,6 +13,8 @@ import { finishReplacement, replaceCluster } from "./embedded-replacement.ts";
 import { openEmbeddedServer } from "./embedded-server.ts";
 import { findBinariesPackage, type PgBinaries, prepareBinaries } from "./pg-binaries.ts";
 
+const maxStopMs = 15_000;
+
 export interface UpgradeOptions<T> {
   dataDir: string;
   log: Logger;
@@ -56,7 +58,8 @@ export async function upgradeEmbedded<T>(options: UpgradeOptions<T>): Promise<Up
 
 async function upgradeLocked<T>(layout: Layout, options: UpgradeOptions<T>): Promise<Upgraded<T>> {
   const running = findPostmaster(layout);
-  if (running) {
+  // An attempt that was killed leaves a server that is being stopped.
+  if (running && !(await untilStopped(layout, running, maxStopMs))) {
     throw new EmbeddedServerError(
       `the database in ${layout.cluster} is running (pid ${running.pid}); stop the service first`,
     );

@@ -34,7 +34,7 @@ describe("a database of an earlier version", () => {
   const reads: { path: string; table: string; ids: string[] }[] = [];
 
   beforeAll(async () => {
-    head = await openPartnerApi({ isPrivate: true, features: ["geofence_scoping"] });
+    head = await openPartnerApi({ isPrivate: true, features: ["geofence_scoping", "managed_onboarding"] });
     const { api, organization, token } = head;
     filled = await connect(api.url);
     await fillOrganization(filled, organization.id, 20, 5000);
@@ -45,7 +45,7 @@ describe("a database of an earlier version", () => {
     await addTelemetry(api, organization, device, { ts, data: { hr: 71 } });
     await makeEvent(api, device);
     await makeFence(api, token);
-    await makeThreshold(api, token, { metric_key: "hr", operator: "gt", value: 120 });
+    await makeThreshold(api, token, { scope: 10 });
     const base = `/api/v1/devices/${device.uid}`;
     const sent = await api.call("POST", `${base}/messages/send-text/`, { token, body: { text: "Dinner" } });
     expect(sent.status).toBe(201);
