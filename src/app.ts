@@ -291,7 +291,8 @@ function observe(app: FastifyInstance, { metrics, log, logsEveryCall = false }: 
     const level = status < 400 && !logsEveryCall ? "debug" : "info";
     if (log.isLevelEnabled(level)) {
       const { principal, ip } = request;
-      const caller = principal && { principal: principal.id, organization: principal.organization.slug };
+      const organization = principal?.kind === "operator" ? undefined : principal?.organization.slug;
+      const caller = principal && { principal: principal.id, organization };
       log[level](
         { request_id: request.id, route, method, status, ms: Math.round(ms * 10) / 10, address: ip, ...caller },
         "request",
