@@ -34,3 +34,7 @@ create table service_processes (
   -- What it measured since the time before: see roles/process-registry.ts.
   figures jsonb not null
 );
+
+-- Jobs that were given up, for a look at the latest of them.
+create index mails_failed on mails (finished_at) where status = 'failed';
+create index messages_unspoken on messages (created_at) where failure_reason = 'tts_failed';

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from "fastify";
 import { consoleRoutes, registerConsoleEntry } from "./console/console-routes.ts";
+import type { OperatorServices } from "./console/operator/operator-services.ts";
 import { registerConsolePages } from "./console/page-routes.ts";
 import { LiveHub } from "./console/stream/live-hub.ts";
 import type { Database } from "./db/database.ts";
@@ -69,6 +70,8 @@ export interface AppOptions {
   catalog: Catalog;
   /** How webhooks are checked and called, for the test of one. */
   webhooks: TestEventParts["webhooks"];
+  /** What operators see and do beyond the database. */
+  operations: OperatorServices;
   decoyHash: string;
   /** Where the map of the console comes from; absent or empty: the outline of the world. */
   mapStyleUrl?: string;
@@ -176,11 +179,11 @@ export function buildApp(options: AppOptions): FastifyInstance {
 
   const { tokens, tokenTtlSeconds } = options;
   registerOAuthRoutes(app, { db, clock, tokens, tokenTtlSeconds, baseUrl: options.baseUrl });
-  const { rateLimiter, sessionKey, secrets, passwords, decoyHash, baseUrl, catalog, webhooks } = options;
+  const { rateLimiter, sessionKey, secrets, passwords, decoyHash, baseUrl, catalog, webhooks, operations } = options;
   const hub = new LiveHub({ db, clock, log, metrics: options.metrics });
   // A server waits for its answers to end, and a stream has no end of its own.
   app.addHook("preClose", () => hub.close());
-  const forPeople = consoleRoutes({ db, clock, passwords, secrets, baseUrl, hub, catalog, webhooks });
+  const forPeople = consoleRoutes({ db, clock, passwords, secrets, baseUrl, hub, catalog, webhooks, operations });
   registerRoutes(app, [...options.routes, ...forPeople], {
     db,
     clock,

@@ -18,6 +18,13 @@ export function parseNetworks(text: string): string[] | undefined {
   return parsed.length === networks.length ? parsed : undefined;
 }
 
+/** A list of mail domains like `care.example,home.example`; undefined when a part of it is none. */
+export function parseDomains(text: string): string[] | undefined {
+  const domains = text.split(",").flatMap((part) => part.trim().toLowerCase() || []);
+  const isDomain = (domain: string): boolean => /^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z0-9-]{2,}$/.test(domain);
+  return domains.every(isDomain) ? [...new Set(domains)] : undefined;
+}
+
 /** The language of a locale like `it`, `it-IT` or `it_IT`, or undefined where there is no such language. */
 export function parseLanguage(text: string): string | undefined {
   const language = /^([a-z]{2,3})([-_][a-z0-9]{1,8})*$/i.exec(text)?.[1]?.toLowerCase();
