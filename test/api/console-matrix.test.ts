@@ -4,6 +4,7 @@ import type { Route } from "../../src/http/route.ts";
 import { openTestApi, type TestApi } from "../support/api.ts";
 import { callsWith, signIn } from "../support/browser-session.ts";
 import { auditOf, nobodysId } from "../support/fixtures.ts";
+import { makeOperator } from "../support/operators.ts";
 import {
   makeIntegration,
   makeOrganization,
@@ -14,19 +15,28 @@ import {
 
 /**
  * Every route of the console against every kind of caller, with the rules of the contract written once more: what a person does
- * with the own account is for all, administration for ADMIN and OWNER. A route that is added without a word here fails.
+ * with the own account is for all, administration for ADMIN and OWNER, the service for operators, who see nothing of an
+ * organization. A route that is added without a word here fails.
  */
-const routes = consoleRoutes({ webhooks: { timeoutMs: 1, allowCidrs: [] } } as unknown as Parameters<
+const routes = consoleRoutes({ webhooks: { timeoutMs: 1, allowCidrs: [] }, operations: {} } as unknown as Parameters<
   typeof consoleRoutes
 >[0]);
 const roles = ["VIEWER", "USER", "ADMIN", "OWNER"] as const;
 type Role = (typeof roles)[number];
+type Need = Role | "operator";
 
 const ownAccount =
   /^\/console\/api\/(me|preferences|session|sessions|stream|password|second-factor)\/(organization\/|confirm\/|disable\/|recovery-codes\/|:id\/)?$/;
 const administration = /^\/console\/api\/(integrations|unknown-devices|devices\/import|invitations)\//;
 
-function minRole({ path }: Route): Role {
+const operation = /^\/console\/api\/operator\//;
+/** Of the own account, what needs an organization. */
+const membersOnly = /^\/console\/api\/(stream|session\/organization)\/$/;
+/** Members ask for one id, operators see all. */
+const forBoth = /^\/console\/api\/unknown-devices\/$/;
+
+function minRole({ path }: Route): Need {
+  if (operation.test(path)) return "operator";
   if (ownAccount.test(path)) return "VIEWER";
   if (administration.test(path)) return "ADMIN";
   throw new Error(`say in the matrix who may call ${path}`);
@@ -38,24 +48,26 @@ describe("the matrix of the console", () => {
   let api: TestApi;
   let own: TestOrganization;
   let foreign: TestIntegration;
-  const cookies = new Map<Role, string>();
+  const cookies = new Map<Need, string>();
 
   beforeAll(async () => {
     api = await openTestApi({ isPrivate: true });
     own = await makeOrganization(api, { features: ["managed_onboarding"] });
     foreign = await makeIntegration(api, await makeOrganization(api));
     for (const role of roles) cookies.set(role, (await signIn(api, (await makePerson(api, own, role)).email)).cookie);
+    await makeOperator(api, "ops@example.org");
+    cookies.set("operator", (await signIn(api, "ops@example.org")).cookie);
   });
   afterAll(() => api.close());
 
   const call = ({ method, path }: Route, cookie: string, id: string) => {
-    const address = path.replace(":id", id);
+    const address = path.replace(":id", id).replace(":slug", own.slug);
     const calls = callsWith(api, cookie);
     return method === "GET" ? calls.get(address) : calls.send(method, address);
   };
 
   it.each(routes.map((one) => [nameOf(one), one] as const))("%s is for people with a session", async (_, one) => {
-    const path = one.path.replace(":id", nobodysId);
+    const path = one.path.replace(":id", nobodysId).replace(":slug", own.slug);
     expect(await api.call(one.method, path)).toMatchObject({ status: 401, body: { code: "not_authenticated" } });
     expect(await api.call(one.method, path, { token: foreign.token })).toMatchObject({
       status: 401,
@@ -72,6 +84,35 @@ describe("the matrix of the console", () => {
       const answer = await call(one, cookies.get(role) ?? "", nobodysId);
       const isRefused = answer.status === 403 && answer.body.code === "role_not_allowed";
       expect([role, isRefused]).toEqual([role, role === "VIEWER" || role === "USER"]);
+    }
+  });
+
+  const refuses = async (one: Route, caller: Need): Promise<boolean> => {
+    const answer = await call(one, cookies.get(caller) ?? "", nobodysId);
+    expect(answer.status, answer.text).toBeLessThan(500);
+    return answer.status === 403 && answer.body.code === "role_not_allowed";
+  };
+  const operated = routes.filter((one) => minRole(one) === "operator");
+
+  it.each(operated.map((one) => [nameOf(one), one] as const))("%s is for operators alone", async (_, one) => {
+    for (const role of roles) expect([role, await refuses(one, role)]).toEqual([role, true]);
+    expect(await refuses(one, "operator")).toBe(false);
+  });
+
+  // Signing out ends the session that the others need.
+  const others = routes.filter((one) => !operated.includes(one) && one.operationId !== "console_session_end");
+
+  it.each(others.map((one) => [nameOf(one), one] as const))("%s knows operators or refuses them", async (_, one) => {
+    const isOwn = ownAccount.test(one.path) && !membersOnly.test(one.path);
+    expect(await refuses(one, "operator")).toBe(!isOwn && !forBoth.test(one.path));
+  });
+
+  it("changes nothing of the service without the header of the console", async () => {
+    const cookie = cookies.get("operator") ?? "";
+    for (const { method, path } of operated.filter((one) => one.method !== "GET")) {
+      const address = path.replace(":id", nobodysId).replace(":slug", own.slug);
+      const answer = await api.call(method, address, { headers: { cookie } });
+      expect([path, answer.body.code]).toEqual([path, "csrf_failed"]);
     }
   });
 
