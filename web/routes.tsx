@@ -10,6 +10,8 @@ interface RouteDefinition {
   path: string;
   page: ComponentType<Params>;
   isPublic?: true;
+  /** Operators belong to no organization: all other pages have nothing to show them. */
+  isForOperators?: true;
 }
 
 const page = (load: () => Promise<ComponentType<never>>): ComponentType<Params> =>
@@ -26,7 +28,16 @@ const routes: readonly RouteDefinition[] = [
   { path: "/console/people", page: page(async () => (await import("./pages/people.tsx")).PeoplePage) },
   { path: "/console/geofences", page: page(async () => (await import("./pages/geofences.tsx")).GeofencesPage) },
   { path: "/console/thresholds", page: page(async () => (await import("./pages/thresholds.tsx")).ThresholdsPage) },
-  { path: "/console/account", page: page(async () => (await import("./pages/account.tsx")).AccountPage) },
+  {
+    path: "/console/account",
+    page: page(async () => (await import("./pages/account.tsx")).AccountPage),
+    isForOperators: true,
+  },
+  {
+    path: "/console/operator",
+    page: page(async () => (await import("./pages/operator.tsx")).OperatorPage),
+    isForOperators: true,
+  },
   { path: "/console/members", page: page(async () => (await import("./pages/members.tsx")).MembersPage) },
   {
     path: "/console/integrations",

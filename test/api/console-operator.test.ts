@@ -163,6 +163,7 @@ describe("what operators see and do", () => {
         pid: 7,
         is_alive: true,
         figures: figures.gateway,
+        ingest: null,
         connections: [{ protocol: "test", transport: "tcp", count: 1 }],
       },
     ]);

@@ -1,11 +1,22 @@
 /** The shapes of answers, taken from the schemas that the server validates and serializes with. Nothing is written twice. */
 import type { Static } from "@sinclair/typebox";
+import type { LogEntry } from "../../src/console/operator/operator-log.ts";
+import type { OperatorServices } from "../../src/console/operator/operator-services.ts";
+import type { PoisonedRecord } from "../../src/console/operator/poisoned-list.ts";
+import type { ListedGateway, ListedProcess } from "../../src/console/operator/process-store.ts";
+import type { FailedJob as FailedJobRow } from "../../src/console/operator/queue-store.ts";
+import type { ListedUnknownDevice } from "../../src/console/operator/unknown-device-list.ts";
 import type { Attempt as AttemptRow } from "../../src/outbound/attempt-list.ts";
 import type { DeadLetter as DeadLetterRow } from "../../src/outbound/dead-letter-store.ts";
 import type { DeviceModel as DeviceModelSchema } from "../../src/resources/catalog/catalog-schemas.ts";
 import type { IntegrationRecord } from "../../src/resources/organizations/integration-record.ts";
+import type { toCountedRecord } from "../../src/resources/organizations/organization-record.ts";
 import type { User } from "../../src/resources/users/user-record.ts";
 
+export type { DatabaseSize } from "../../src/console/operator/database-size.ts";
+export type { RetryOutcome } from "../../src/console/operator/operator-services.ts";
+export type { QueueState } from "../../src/console/operator/queue-store.ts";
+export type { WebhookState } from "../../src/console/operator/webhook-list.ts";
 export type { FactorState } from "../../src/oauth/second-factor-store.ts";
 export type { TestDelivery } from "../../src/outbound/test-event.ts";
 export type { Assignment } from "../../src/resources/assignments/assignment-record.ts";
@@ -29,10 +40,24 @@ export type { User, UserDetail } from "../../src/resources/users/user-record.ts"
 export type DeviceModel = Static<typeof DeviceModelSchema>;
 
 /** A record as it arrives: times are texts. */
-type Sent<T> = { [K in keyof T]: T[K] extends Date ? string : T[K] };
+type Sent<T> = T extends Date
+  ? string
+  : T extends readonly (infer Item)[]
+    ? Sent<Item>[]
+    : T extends object
+      ? { [K in keyof T]: Sent<T[K]> }
+      : T;
 export type Integration = Sent<IntegrationRecord>;
 export type Attempt = Sent<AttemptRow>;
 export type DeadLetter = Sent<DeadLetterRow>;
+export type ServiceProcess = Sent<ListedProcess>;
+export type ServiceGateway = Sent<ListedGateway>;
+export type FailedJob = Sent<FailedJobRow>;
+export type PoisonedPacket = Sent<PoisonedRecord>;
+export type UnknownDevice = Sent<ListedUnknownDevice>;
+export type OperatorLogEntry = Sent<LogEntry>;
+export type Organization = Sent<ReturnType<typeof toCountedRecord>>;
+export type Health = Awaited<ReturnType<OperatorServices["checkHealth"]>>;
 
 /** Secrets as they are shown once, after they were made. */
 export interface NewSecrets {
@@ -44,10 +69,12 @@ export interface NewSecrets {
 
 export type Role = "VIEWER" | "USER" | "ADMIN" | "OWNER";
 
+/** Who is signed in: a member of an organization, or an operator, who belongs to none. */
 export interface Me {
-  user: User;
-  organization: { name: string; slug: string; timezone: string };
-  role: Role;
+  user: Pick<User, "id" | "email" | "full_name">;
+  organization: { name: string; slug: string; timezone: string } | null;
+  role: Role | null;
+  operator: boolean;
 }
 
 export interface Preferences {

@@ -95,7 +95,7 @@ export function DeviceForm({ device, onSaved, onDeleted, onCancel }: DeviceFormP
           value={fields.timezone}
           onInput={change("timezone")}
           hint={texts("zoneHint")}
-          placeholder={session.get()?.me.organization.timezone ?? ""}
+          placeholder={session.get()?.me.organization?.timezone ?? ""}
           problem={submission.problem("timezone")}
         />
         <Field

@@ -93,6 +93,8 @@ export interface ListedGateway {
   pid: number;
   is_alive: boolean;
   figures: ProcessFigures["gateway"] | null;
+  /** How the packets that it takes are stored. */
+  ingest: ProcessFigures["ingest"] | null;
   /** Open connections of devices, by protocol and transport. */
   connections: { protocol: string; transport: string; count: number }[];
 }
@@ -111,6 +113,7 @@ export async function listGateways(db: Db, now: Date): Promise<ListedGateway[]> 
     pid,
     is_alive: lease_until > now,
     figures: figures.gateway ?? null,
+    ingest: figures.ingest ?? null,
     connections: counts
       .filter(({ node_id }) => node_id === id)
       .map(({ protocol, transport, count }) => ({ protocol, transport, count })),
