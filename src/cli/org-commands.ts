@@ -1,10 +1,10 @@
 import { newUuid } from "../lib/ids.ts";
+import { organizationFeatures } from "../resources/organizations/organization-features.ts";
 import { toOrganizationRecord } from "../resources/organizations/organization-record.ts";
 import {
   isSlug,
   locales,
   organizationDefaults,
-  organizationFeatures,
   parseDomains,
   parseLanguage,
   parseNetworks,

@@ -8,6 +8,7 @@ import { registerActivation } from "./activate-routes.ts";
 import { deliveryRoutes } from "./admin/delivery-routes.ts";
 import { deviceAdminRoutes } from "./admin/device-admin-routes.ts";
 import { integrationRoutes } from "./admin/integration-routes.ts";
+import { ownOrganizationRoutes } from "./admin/own-organization-routes.ts";
 import { type CredentialOptions, credentialRoutes } from "./credential-routes.ts";
 import type { OperatorServices } from "./operator/operator-services.ts";
 import { organizationAdminRoutes } from "./operator/organization-routes.ts";
@@ -29,6 +30,7 @@ export const consoleRoutes = (
   ...integrationRoutes({ secrets: options.secrets, allowCidrs: options.webhooks.allowCidrs }),
   ...deliveryRoutes(options),
   ...deviceAdminRoutes(options.catalog),
+  ...ownOrganizationRoutes(),
   ...organizationAdminRoutes(),
   ...serviceRoutes(options.operations),
   ...recoveryRoutes(options.operations),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseCsv } from "./csv.ts";
+import { csvLine, parseCsv } from "./csv.ts";
 
 describe("a comma separated text", () => {
   it("has rows with the lines they begin on, whatever ends them", () => {
@@ -20,5 +20,18 @@ describe("a comma separated text", () => {
   it("may begin with a byte order mark and may be empty", () => {
     expect(parseCsv("\ufeffuid\n1")[0]).toEqual({ line: 1, cells: ["uid"] });
     expect(parseCsv("")).toEqual([]);
+  });
+});
+
+describe("a line for spreadsheets", () => {
+  it("quotes what needs it, and reads as it was written", () => {
+    const cells = ["a", 'b, "c"', "d\ne", ""];
+    expect(csvLine(cells)).toBe('a,"b, ""c""","d\ne",\r\n');
+    expect(parseCsv(csvLine(cells))).toEqual([{ line: 1, cells }]);
+  });
+
+  it("holds no formula", () => {
+    const cells = ['=HYPERLINK("x")', "+1", "-1", "@x", "\tx", "1-1"];
+    expect(csvLine(cells)).toBe(`"'=HYPERLINK(""x"")",'+1,'-1,'@x,'\tx,1-1\r\n`);
   });
 });

@@ -36,3 +36,13 @@ export function parseCsv(text: string): CsvRow[] {
   if (cell !== "" || cells.length > 0) endRow();
   return rows;
 }
+
+/** A spreadsheet takes a text that begins so for a formula, and would run it. */
+const isFormula = (text: string): boolean => /^[=+\-@\t\r]/.test(text);
+
+/** A line of a file that people open in a spreadsheet, with its end. */
+export const csvLine = (cells: readonly string[]): string =>
+  `${cells
+    .map((cell) => (isFormula(cell) ? `'${cell}` : cell))
+    .map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell))
+    .join(",")}\r\n`;

@@ -27,7 +27,8 @@ type Need = Role | "operator";
 
 const ownAccount =
   /^\/console\/api\/(me|preferences|session|sessions|stream|password|second-factor)\/(organization\/|confirm\/|disable\/|recovery-codes\/|:id\/)?$/;
-const administration = /^\/console\/api\/(integrations|unknown-devices|devices\/import|invitations)\//;
+const administration =
+  /^\/console\/api\/(integrations|unknown-devices|devices\/import|invitations|organization|audit-log\/export)\//;
 
 const operation = /^\/console\/api\/operator\//;
 /** Of the own account, what needs an organization. */

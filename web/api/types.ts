@@ -10,7 +10,7 @@ import type { Attempt as AttemptRow } from "../../src/outbound/attempt-list.ts";
 import type { DeadLetter as DeadLetterRow } from "../../src/outbound/dead-letter-store.ts";
 import type { DeviceModel as DeviceModelSchema } from "../../src/resources/catalog/catalog-schemas.ts";
 import type { IntegrationRecord } from "../../src/resources/organizations/integration-record.ts";
-import type { toCountedRecord } from "../../src/resources/organizations/organization-record.ts";
+import type { OrganizationRecord, toCountedRecord } from "../../src/resources/organizations/organization-record.ts";
 import type { User } from "../../src/resources/users/user-record.ts";
 
 export type { DatabaseSize } from "../../src/console/operator/database-size.ts";
@@ -56,6 +56,7 @@ export type FailedJob = Sent<FailedJobRow>;
 export type PoisonedPacket = Sent<PoisonedRecord>;
 export type UnknownDevice = Sent<ListedUnknownDevice>;
 export type OperatorLogEntry = Sent<LogEntry>;
+export type OwnOrganization = Sent<OrganizationRecord>;
 export type Organization = Sent<ReturnType<typeof toCountedRecord>>;
 export type Health = Awaited<ReturnType<OperatorServices["checkHealth"]>>;
 

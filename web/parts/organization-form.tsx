@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
-import { locales, organizationFeatures } from "../../src/resources/organizations/organization-settings.ts";
+import { organizationFeatures } from "../../src/resources/organizations/organization-features.ts";
 import { retainedTables } from "../../src/resources/organizations/retention.ts";
 import { useSubmit } from "../state/submit.ts";
 import { common } from "../texts/common.ts";
-import { localeNames } from "../texts/locale.ts";
+import { localeNames, locales } from "../texts/locale.ts";
 import { operatorRecordTexts as texts } from "../texts/operator-records.ts";
 import { organizationTexts } from "../texts/organization.ts";
 import { Check, Choice, Field } from "./field.tsx";

@@ -1,9 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { validationError } from "../../lib/errors.ts";
+import { organizationFeatures } from "../../resources/organizations/organization-features.ts";
 import {
   isSlug,
   organizationDefaults,
-  organizationFeatures,
   parseDomains,
   parseLanguage,
   parseNetworks,

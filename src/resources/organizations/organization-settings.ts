@@ -1,10 +1,6 @@
 import { parseNetwork } from "../../lib/network-list.ts";
 import { isZoneName } from "../../lib/zone-offset.ts";
 
-/** Feature flags that an organization can have; `messaging` is an opt-in of each integration and not one of them. */
-export const organizationFeatures = ["geofence_scoping", "managed_onboarding", "pin_sim"] as const;
-export type OrganizationFeature = (typeof organizationFeatures)[number];
-
 /** The languages of mails and of the console. An organization may have another one, which only devices then see. */
 export const locales = ["en", "it", "de", "fr", "es"] as const;
 export type Locale = (typeof locales)[number];

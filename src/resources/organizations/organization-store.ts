@@ -6,7 +6,7 @@ import type { Actor } from "../../oauth/actor.ts";
 import { announceIdentityChange } from "../../oauth/identity-changes.ts";
 import { changesBetween, recordAudit } from "../audit/audit-store.ts";
 import { touchRules } from "../rule-versions/rule-version.ts";
-import type { OrganizationFeature } from "./organization-settings.ts";
+import type { OrganizationFeature } from "./organization-features.ts";
 import type { Retention } from "./retention.ts";
 
 export interface OrganizationSettings {
@@ -63,6 +63,9 @@ const auditView = (organization: Organization): Record<string, unknown> => ({
 
 export const listOrganizations = (db: Db): Promise<Organization[]> =>
   db.many<Organization>`select ${organizationColumns} from organizations order by slug`;
+
+export const findOrganization = (db: Db, organizationId: string): Promise<Organization | undefined> =>
+  db.maybeOne<Organization>`select ${organizationColumns} from organizations where id = ${organizationId}`;
 
 export const findOrganizationBySlug = (db: Db, slug: string): Promise<Organization | undefined> =>
   db.maybeOne<Organization>`select ${organizationColumns} from organizations where slug = ${slug}`;
