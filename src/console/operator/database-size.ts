@@ -9,7 +9,7 @@ export interface PartitionSize {
 export interface TableSize {
   name: string;
   bytes: number;
-  /** An estimate of the planner: counting would read every row. */
+  /** An estimate of the server: counting would read every row. */
   rows: number;
   partitions: PartitionSize[];
 }
@@ -35,7 +35,7 @@ export async function measureDatabase(db: Db): Promise<DatabaseSize> {
       current_setting('max_connections')::int as max_connections`;
   const relations = await db.many<PartitionSize & { parent: string | null }>`
     select c.relname as name, parent.relname as parent, pg_total_relation_size(c.oid) as bytes,
-      greatest(c.reltuples, 0)::int8 as rows
+      greatest(c.reltuples, pg_stat_get_live_tuples(c.oid), 0)::int8 as rows
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
     left join pg_inherits i on i.inhrelid = c.oid left join pg_class parent on parent.oid = i.inhparent
     where n.nspname = current_schema() and c.relkind = 'r' order by c.relname limit ${maxRelations}`;
