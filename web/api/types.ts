@@ -1,16 +1,21 @@
 /** The shapes of answers, taken from the schemas that the server validates and serializes with. Nothing is written twice. */
 import type { Static } from "@sinclair/typebox";
-import type { LogEntry } from "../../src/console/operator/operator-log.ts";
+import type { LogEntry as OperatorLogRow } from "../../src/console/operator/operator-log.ts";
 import type { OperatorServices } from "../../src/console/operator/operator-services.ts";
 import type { PoisonedRecord } from "../../src/console/operator/poisoned-list.ts";
 import type { ListedGateway, ListedProcess } from "../../src/console/operator/process-store.ts";
 import type { FailedJob as FailedJobRow } from "../../src/console/operator/queue-store.ts";
 import type { ListedUnknownDevice } from "../../src/console/operator/unknown-device-list.ts";
+import type { RateUse } from "../../src/http/rate-limit-store.ts";
 import type { Attempt as AttemptRow } from "../../src/outbound/attempt-list.ts";
 import type { DeadLetter as DeadLetterRow } from "../../src/outbound/dead-letter-store.ts";
+import type { DeliveryHealth as Health } from "../../src/outbound/delivery-health.ts";
+import type { EventDetail as LoggedEventRecord } from "../../src/outbound/event-detail.ts";
+import type { LogEntry as LogEntryRow } from "../../src/outbound/event-list.ts";
 import type { DeviceModel as DeviceModelSchema } from "../../src/resources/catalog/catalog-schemas.ts";
 import type { IntegrationRecord } from "../../src/resources/organizations/integration-record.ts";
 import type { OrganizationRecord, toCountedRecord } from "../../src/resources/organizations/organization-record.ts";
+import type { SecretTimes } from "../../src/resources/organizations/secret-rotation.ts";
 import type { User } from "../../src/resources/users/user-record.ts";
 
 export type { DatabaseSize } from "../../src/console/operator/database-size.ts";
@@ -42,8 +47,8 @@ export type DeviceModel = Static<typeof DeviceModelSchema>;
 /** A record as it arrives: times are texts. */
 type Sent<T> = T extends Date
   ? string
-  : T extends readonly (infer Item)[]
-    ? Sent<Item>[]
+  : T extends readonly (infer U)[]
+    ? Sent<U>[]
     : T extends object
       ? { [K in keyof T]: Sent<T[K]> }
       : T;
@@ -55,10 +60,15 @@ export type ServiceGateway = Sent<ListedGateway>;
 export type FailedJob = Sent<FailedJobRow>;
 export type PoisonedPacket = Sent<PoisonedRecord>;
 export type UnknownDevice = Sent<ListedUnknownDevice>;
-export type OperatorLogEntry = Sent<LogEntry>;
+export type OperatorLogEntry = Sent<OperatorLogRow>;
 export type OwnOrganization = Sent<OrganizationRecord>;
 export type Organization = Sent<ReturnType<typeof toCountedRecord>>;
-export type Health = Awaited<ReturnType<OperatorServices["checkHealth"]>>;
+export type ServiceHealth = Awaited<ReturnType<OperatorServices["checkHealth"]>>;
+export type DeliveryHealth = Sent<Health>;
+export type LogEntry = Sent<LogEntryRow>;
+export type LoggedEvent = Sent<LoggedEventRecord>;
+export type EventAttempt = LoggedEvent["attempts"][number];
+export type IntegrationAccess = Sent<SecretTimes & { rate_limits: RateUse[] }>;
 
 /** Secrets as they are shown once, after they were made. */
 export interface NewSecrets {

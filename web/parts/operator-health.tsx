@@ -1,10 +1,10 @@
-import type { Health } from "../api/types.ts";
+import type { ServiceHealth } from "../api/types.ts";
 import type { Loaded } from "../state/loaded.ts";
 import { operatorTexts as texts } from "../texts/operator.ts";
 import { Failure, Loading } from "./states.tsx";
 
 /** The checks of the doctor: those that failed at once, the others behind a line. */
-export function OperatorHealth({ health }: { health: Loaded<Health> }) {
+export function OperatorHealth({ health }: { health: Loaded<ServiceHealth> }) {
   return (
     <section class="card" aria-labelledby="health">
       <h2 id="health">{texts("health")}</h2>
@@ -15,7 +15,7 @@ export function OperatorHealth({ health }: { health: Loaded<Health> }) {
   );
 }
 
-function Checks({ checks }: Pick<Health, "checks">) {
+function Checks({ checks }: Pick<ServiceHealth, "checks">) {
   const failed = checks.filter(({ ok }) => !ok);
   const passed = checks.filter(({ ok }) => ok);
   return (
@@ -33,7 +33,7 @@ function Checks({ checks }: Pick<Health, "checks">) {
   );
 }
 
-const List = ({ checks, isBad = false }: Pick<Health, "checks"> & { isBad?: boolean }) => (
+const List = ({ checks, isBad = false }: Pick<ServiceHealth, "checks"> & { isBad?: boolean }) => (
   <dl class="rule-facts">
     {checks.map(({ name, detail }) => (
       <div key={name}>

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import type { Health, Page, QueueState, ServiceGateway, ServiceProcess } from "../api/types.ts";
+import type { Page, QueueState, ServiceGateway, ServiceHealth, ServiceProcess } from "../api/types.ts";
 import type { Loaded } from "../state/loaded.ts";
 import { useRefreshed } from "../state/refreshed.ts";
 import { showBytes, showNumber, showSpan, showTime } from "../texts/format.ts";
@@ -14,7 +14,7 @@ export function OperatorOverview() {
   const processes = useRefreshed<Page<ServiceProcess>>(`${root}processes/`);
   const gateways = useRefreshed<Page<ServiceGateway>>(`${root}gateways/`);
   const queues = useRefreshed<Page<QueueState>>(`${root}queues/`);
-  const health = useRefreshed<Health>(`${root}doctor/`, 60_000);
+  const health = useRefreshed<ServiceHealth>(`${root}doctor/`, 60_000);
   return (
     <>
       <OperatorHealth health={health} />
