@@ -30,8 +30,11 @@ interface Recipient {
  * What was mailed is noted in the transaction of the mails, so each goes out once, whatever worker dies. Returns their number.
  */
 export async function queueWebhookMails(db: Database, clock: Clock, baseUrl: () => string): Promise<number> {
+  // Webhooks that are off are left out here too: a hundred of them would keep the others from being looked at.
   const candidates = await db.many<{ integration_id: string }>`
-    select integration_id from webhook_troubles where ${dueAt(clock.now())} limit ${maxAtOnce}`;
+    select t.integration_id from webhook_troubles t
+    join integrations i on i.id = t.integration_id and i.organization_id = t.organization_id
+    where ${dueAt(clock.now())} and ${isMailed} limit ${maxAtOnce}`;
   let queued = 0;
   // One transaction each: what keeps one from being mailed must not keep the others.
   for (const { integration_id } of candidates) {
@@ -44,6 +47,8 @@ const dueAt = (now: Date): Sql =>
   sql`(mailed_at is null and failing_since <= ${new Date(now.getTime() - failingAfterMs)}
     or mailed_at is not null and failing_since is null)`;
 
+const isMailed = sql`i.status = 'active' and i.webhook_url is not null and not i.webhook_paused`;
+
 async function queueOne(tx: Tx, integrationId: string, now: Date, baseUrl: string): Promise<number> {
   // Undefined: another worker has it, or it has changed meanwhile.
   const due = await tx.maybeOne<Due & Record<string, unknown>>`
@@ -51,8 +56,7 @@ async function queueOne(tx: Tx, integrationId: string, now: Date, baseUrl: strin
       (select a.error from delivery_attempts a where a.integration_id = t.integration_id and a.error is not null
         order by a.id desc limit 1) as last_error
     from webhook_troubles t join integrations i on i.id = t.integration_id and i.organization_id = t.organization_id
-    where t.integration_id = ${integrationId} and ${dueAt(now)} and i.status = 'active' and i.webhook_url is not null
-      and not i.webhook_paused
+    where t.integration_id = ${integrationId} and ${dueAt(now)} and ${isMailed}
     for update of t skip locked`;
   if (!due) return 0;
   if (due.failing_since === null) await tx.run`delete from webhook_troubles where integration_id = ${integrationId}`;

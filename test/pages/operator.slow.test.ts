@@ -124,7 +124,8 @@ describe.skipIf(!browserPath)("operators in the browser (skipped where no Chromi
     await page.getByText("the answer was 500").first().waitFor();
     expect(await findViolations(page)).toEqual([]);
     await page.getByRole("button", { name: "Redrive" }).click();
-    await page.getByText("Nothing was given up.").waitFor();
+    await page.getByRole("group").getByRole("button", { name: "Redrive" }).click();
+    await page.getByText("1 events are due again.").waitFor();
     expect((await sql.query("select from dead_letters")).rowCount).toBe(0);
   });
 

@@ -2,8 +2,8 @@ import { useState } from "preact/hooks";
 import type { FailedJob, WebhookState } from "../api/types.ts";
 import { showNumber, showSpan, showTime } from "../texts/format.ts";
 import { operatorWorkTexts as texts } from "../texts/operator-work.ts";
-import { DeadLetters } from "./dead-letters.tsx";
 import { Check } from "./field.tsx";
+import { OperatorDeadLetters } from "./operator-dead-letters.tsx";
 import { PagedList } from "./paged-list.tsx";
 
 const root = "/console/api/operator/";
@@ -61,12 +61,13 @@ const counted = (count: number | null): string => (count === null ? texts("many"
 function Webhooks() {
   const [isAll, setAll] = useState(false);
   const [chosen, setChosen] = useState<WebhookState>();
+  const [round, setRound] = useState(0);
   const path = `${root}integrations/?page_size=50${isAll ? "" : "&failing=true"}`;
   return (
     <section aria-labelledby="webhooks">
       <h2 id="webhooks">{texts("webhooks")}</h2>
       <Check label={texts("allWebhooks")} checked={isAll} onChange={setAll} />
-      <PagedList<WebhookState> path={path} empty={texts(isAll ? "noWebhooks" : "noFailing")}>
+      <PagedList<WebhookState> key={round} path={path} empty={texts(isAll ? "noWebhooks" : "noFailing")}>
         {(rows) => (
           <table class="stack">
             <thead>
@@ -109,7 +110,7 @@ function Webhooks() {
           </table>
         )}
       </PagedList>
-      {chosen && <DeadLetters key={chosen.id} path={`${root}integrations/${chosen.id}/`} />}
+      {chosen && <OperatorDeadLetters key={chosen.id} id={chosen.id} onRedriven={() => setRound(round + 1)} />}
     </section>
   );
 }

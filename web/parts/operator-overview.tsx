@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { get } from "../api/client.ts";
 import type { Page, QueueState, ServiceGateway, ServiceHealth, ServiceProcess } from "../api/types.ts";
 import type { Loaded } from "../state/loaded.ts";
 import { useRefreshed } from "../state/refreshed.ts";
@@ -8,13 +9,14 @@ import { OperatorHealth } from "./operator-health.tsx";
 import { Empty, Failure, Loading } from "./states.tsx";
 
 const root = "/console/api/operator/";
+const everyMs = 10_000;
 
 /** What runs, what is connected and what waits; drawn anew by itself. */
 export function OperatorOverview() {
-  const processes = useRefreshed<Page<ServiceProcess>>(`${root}processes/`);
-  const gateways = useRefreshed<Page<ServiceGateway>>(`${root}gateways/`);
-  const queues = useRefreshed<Page<QueueState>>(`${root}queues/`);
-  const health = useRefreshed<ServiceHealth>(`${root}doctor/`, 60_000);
+  const processes = useRefreshed(`${root}processes/`, () => get<Page<ServiceProcess>>(`${root}processes/`), everyMs);
+  const gateways = useRefreshed(`${root}gateways/`, () => get<Page<ServiceGateway>>(`${root}gateways/`), everyMs);
+  const queues = useRefreshed(`${root}queues/`, () => get<Page<QueueState>>(`${root}queues/`), everyMs);
+  const health = useRefreshed(`${root}doctor/`, () => get<ServiceHealth>(`${root}doctor/`), 60_000);
   return (
     <>
       <OperatorHealth health={health} />

@@ -3,6 +3,7 @@ import { defineTexts } from "./define.ts";
 /** What did not arrive, what the database takes, and what operators did. */
 export const operatorWorkTexts = defineTexts({
   en: {
+    redriven: "{count} events are due again.",
     webhooks: "Webhooks",
     allWebhooks: "Show those that are fine too",
     noWebhooks: "No integration has a webhook.",
@@ -57,6 +58,7 @@ export const operatorWorkTexts = defineTexts({
     database: "Database",
   },
   it: {
+    redriven: "{count} eventi sono di nuovo in consegna.",
     webhooks: "Webhook",
     allWebhooks: "Mostra anche quelli a posto",
     noWebhooks: "Nessuna integrazione ha un webhook.",
@@ -112,6 +114,7 @@ export const operatorWorkTexts = defineTexts({
     database: "Database",
   },
   de: {
+    redriven: "{count} Ereignisse werden erneut zugestellt.",
     webhooks: "Webhooks",
     allWebhooks: "Auch die fehlerfreien zeigen",
     noWebhooks: "Keine Integration hat einen Webhook.",
@@ -167,6 +170,7 @@ export const operatorWorkTexts = defineTexts({
     database: "Datenbank",
   },
   fr: {
+    redriven: "{count} événements seront de nouveau livrés.",
     webhooks: "Webhooks",
     allWebhooks: "Afficher aussi ceux qui vont bien",
     noWebhooks: "Aucune intégration n’a de webhook.",
@@ -222,6 +226,7 @@ export const operatorWorkTexts = defineTexts({
     database: "Base de données",
   },
   es: {
+    redriven: "{count} eventos se entregarán de nuevo.",
     webhooks: "Webhooks",
     allWebhooks: "Mostrar también los que están bien",
     noWebhooks: "Ninguna integración tiene webhook.",
