@@ -11,7 +11,9 @@ import { deviceAdminRoutes } from "./admin/device-admin-routes.ts";
 import { integrationRoutes } from "./admin/integration-routes.ts";
 import { logEventRoutes } from "./admin/log-event-routes.ts";
 import { ownOrganizationRoutes } from "./admin/own-organization-routes.ts";
+import type { ConsolePage } from "./console-page.ts";
 import { type CredentialOptions, credentialRoutes } from "./credential-routes.ts";
+import { managedDeviceRoutes } from "./devices/managed-device-routes.ts";
 import type { OperatorServices } from "./operator/operator-services.ts";
 import { organizationAdminRoutes } from "./operator/organization-routes.ts";
 import { recoveryRoutes } from "./operator/recovery-routes.ts";
@@ -34,6 +36,7 @@ export const consoleRoutes = (
   ...deliveryHealthRoutes(),
   ...logEventRoutes(options),
   ...deviceAdminRoutes(options.catalog),
+  ...managedDeviceRoutes(options.catalog),
   ...ownOrganizationRoutes(),
   ...organizationAdminRoutes(),
   ...serviceRoutes(options.operations),
@@ -41,7 +44,7 @@ export const consoleRoutes = (
 ];
 
 /** What people need before they have a session: signing in, and the pages behind links in mails. */
-export function registerConsoleEntry(app: FastifyInstance, options: SignInOptions): void {
+export function registerConsoleEntry(app: FastifyInstance, options: SignInOptions & { page: ConsolePage }): void {
   registerSignIn(app, options);
   registerPasswordReset(app, options);
   registerActivation(app, options);

@@ -37,12 +37,15 @@ export function parseCsv(text: string): CsvRow[] {
   return rows;
 }
 
-/** A spreadsheet takes a text that begins so for a formula, and would run it. */
-const isFormula = (text: string): boolean => /^[=+\-@\t\r]/.test(text);
+/** A spreadsheet would run a cell that begins so. */
+const formulaStart = /^[=+\-@\t\r]/;
+const guardedStart = /^'(?=[=+\-@\t\r])/;
 
-/** A line of a file that people open in a spreadsheet, with its end. */
+/** One row of a file, with its line end. A cell that a spreadsheet would take for a formula begins with an apostrophe. */
 export const csvLine = (cells: readonly string[]): string =>
-  `${cells
-    .map((cell) => (isFormula(cell) ? `'${cell}` : cell))
-    .map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell))
-    .join(",")}\r\n`;
+  `${cells.map((cell) => quoted(formulaStart.test(cell) ? `'${cell}` : cell)).join(",")}\r\n`;
+
+const quoted = (cell: string): string => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
+
+/** A cell as it was before `csvLine`. */
+export const withoutGuard = (cell: string): string => cell.replace(guardedStart, "");

@@ -1,5 +1,6 @@
 /** The shapes of answers, taken from the schemas that the server validates and serializes with. Nothing is written twice. */
 import type { Static } from "@sinclair/typebox";
+import type { FormerDevice as FormerDeviceRow } from "../../src/console/devices/former-devices.ts";
 import type { LogEntry as OperatorLogRow } from "../../src/console/operator/operator-log.ts";
 import type { OperatorServices } from "../../src/console/operator/operator-services.ts";
 import type { PoisonedRecord } from "../../src/console/operator/poisoned-list.ts";
@@ -13,11 +14,14 @@ import type { DeliveryHealth as Health } from "../../src/outbound/delivery-healt
 import type { EventDetail as LoggedEventRecord } from "../../src/outbound/event-detail.ts";
 import type { LogEntry as LogEntryRow } from "../../src/outbound/event-list.ts";
 import type { DeviceModel as DeviceModelSchema } from "../../src/resources/catalog/catalog-schemas.ts";
+import type { UnknownDevice as UnknownDeviceRow } from "../../src/resources/devices/unknown-device-store.ts";
 import type { IntegrationRecord } from "../../src/resources/organizations/integration-record.ts";
 import type { OrganizationRecord, toCountedRecord } from "../../src/resources/organizations/organization-record.ts";
 import type { SecretTimes } from "../../src/resources/organizations/secret-rotation.ts";
 import type { User } from "../../src/resources/users/user-record.ts";
 
+export type { DeviceCapabilityChoice } from "../../src/console/devices/capability-choices.ts";
+export type { LinkView, OpenInvitation } from "../../src/console/link-view.ts";
 export type { DatabaseSize } from "../../src/console/operator/database-size.ts";
 export type { RetryOutcome } from "../../src/console/operator/operator-services.ts";
 export type { QueueState } from "../../src/console/operator/queue-store.ts";
@@ -30,6 +34,7 @@ export type { Capability } from "../../src/resources/catalog/catalog-schemas.ts"
 export type { Command } from "../../src/resources/commands/command-record.ts";
 export type { Device } from "../../src/resources/devices/device-record.ts";
 export type { DeviceConfig } from "../../src/resources/devices/device-settings.ts";
+export type { ImportError } from "../../src/resources/devices/import-file.ts";
 export type { EcgRecording, EcgRecordingDetail } from "../../src/resources/ecg/ecg-record.ts";
 export type { EcgWaveform } from "../../src/resources/ecg/ecg-routes.ts";
 export type { Event, EventDetail } from "../../src/resources/events/event-record.ts";
@@ -59,11 +64,13 @@ export type ServiceProcess = Sent<ListedProcess>;
 export type ServiceGateway = Sent<ListedGateway>;
 export type FailedJob = Sent<FailedJobRow>;
 export type PoisonedPacket = Sent<PoisonedRecord>;
-export type UnknownDevice = Sent<ListedUnknownDevice>;
+export type StrayDevice = Sent<ListedUnknownDevice>;
 export type OperatorLogEntry = Sent<OperatorLogRow>;
 export type OwnOrganization = Sent<OrganizationRecord>;
 export type Organization = Sent<ReturnType<typeof toCountedRecord>>;
 export type ServiceHealth = Awaited<ReturnType<OperatorServices["checkHealth"]>>;
+export type UnknownDevice = Sent<UnknownDeviceRow>;
+export type FormerDevice = Sent<FormerDeviceRow>;
 export type DeliveryHealth = Sent<Health>;
 export type LogEntry = Sent<LogEntryRow>;
 export type LoggedEvent = Sent<LoggedEventRecord>;

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { post } from "../api/client.ts";
-import type { PoisonedPacket, RetryOutcome, UnknownDevice } from "../api/types.ts";
+import type { PoisonedPacket, RetryOutcome, StrayDevice } from "../api/types.ts";
 import { useSubmit } from "../state/submit.ts";
 import { showNumber, showTime } from "../texts/format.ts";
 import { operatorWorkTexts as texts } from "../texts/operator-work.ts";
@@ -17,7 +17,7 @@ export function OperatorDevices() {
       <Packets />
       <section aria-labelledby="unknown">
         <h2 id="unknown">{texts("unknownDevices")}</h2>
-        <PagedList<UnknownDevice> path={`${root}unknown-devices/?page_size=50`} empty={texts("noUnknown")}>
+        <PagedList<StrayDevice> path={`${root}unknown-devices/?page_size=50`} empty={texts("noUnknown")}>
           {(rows) => (
             <table class="stack">
               <thead>
