@@ -104,7 +104,6 @@ export const recoveryRoutes = ({ retryPackets }: OperatorServices): Route[] => [
       const entry = {
         operator,
         action: "packets_retried",
-        ...(uid && { object: uid }),
         detail: { ...outcome },
       } as const;
       if (outcome.retried > 0) await transaction((tx) => recordOperatorAction(tx, entry, origin, now));
