@@ -16,9 +16,11 @@ import {
   checkRetention,
   checkSecretKey,
   checkSpeech,
+  checkWalArchive,
 } from "./doctor-checks.ts";
 import { findLastBackup } from "./last-backup.ts";
 import { tablesOf } from "./partitioned-tables.ts";
+import { readArchiveState } from "./wal-archive.ts";
 
 const oldestServer = 150_000;
 
@@ -41,7 +43,9 @@ export async function checkDatabase(db: Database, config: Config, nowMs: number)
   return {
     checks: [
       ...(isCurrent ? [checkRetention(config, await listExpired(db, tablesOf(config), Date.now()), server.now)] : []),
-      ...(isCurrent && config.databaseUrl === undefined ? [checkBackup(await findLastBackup(db), nowMs)] : []),
+      ...(isCurrent && config.databaseUrl === undefined
+        ? [checkBackup(await findLastBackup(db), nowMs), checkWalArchive(config, await readArchiveState(db))]
+        : []),
       { name: "database", ok: isNewEnough, detail: `${kind} PostgreSQL ${server.version}${advice}` },
       {
         name: "migrations",
