@@ -119,7 +119,7 @@ export async function signIn(page: Page, email: string, password = consolePasswo
   await page.getByLabel("Password").fill(password);
   await page.getByRole("button", { name: "Sign in" }).click();
   // On a phone it is there, but folded away.
-  await page.locator("nav").waitFor({ state: "attached" });
+  await page.locator("nav").first().waitFor({ state: "attached" });
 }
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
