@@ -3,7 +3,7 @@ import type { Config } from "./config.ts";
 import { type DatabaseOptions, openDatabase } from "./db/database.ts";
 import { Listener } from "./db/listener.ts";
 import { migrate } from "./db/migrate.ts";
-import { openEmbeddedServer } from "./embedded/embedded-server.ts";
+import { type EmbeddedConnection, openEmbeddedServer } from "./embedded/embedded-server.ts";
 import { RuleBook } from "./ingest/rules/rule-book.ts";
 import { makeClock } from "./lib/clock.ts";
 import { Lifecycle, repeat } from "./lib/lifecycle.ts";
@@ -30,27 +30,42 @@ export interface RunningService {
   ops: string;
   /** True when no organization exists yet: the operator needs instructions to begin. */
   isEmpty: boolean;
+  metrics: Metrics;
+  /** Undefined when it is ready, else the reason. */
+  notReady(): Promise<string | undefined>;
   close(): Promise<void>;
+}
+
+/** Of a process that is one of several: health and metrics are its supervisor's, and so is the embedded database. */
+export interface SupervisedParts {
+  connection: EmbeddedConnection | undefined;
+  /** Gateways that share the limits of the port. */
+  gateways: number;
 }
 
 /** Connections of the pool for work in the background. */
 const backgroundPoolSize = 6;
 
 /** The composition root: opens everything in order, and on close undoes it in reverse. */
-export async function startService(config: Config, log: Logger): Promise<RunningService> {
+export async function startService(config: Config, log: Logger, supervised?: SupervisedParts): Promise<RunningService> {
   const lifecycle = new Lifecycle(log);
   try {
-    return await open(config, log, lifecycle);
+    return await open(config, log, lifecycle, supervised);
   } catch (error) {
     await lifecycle.close();
     throw error;
   }
 }
 
-async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<RunningService> {
+async function open(
+  config: Config,
+  log: Logger,
+  lifecycle: Lifecycle,
+  supervised: SupervisedParts | undefined,
+): Promise<RunningService> {
   const clock = makeClock(config.clockOffsetSeconds);
   const metrics = new Metrics();
-  const openDatabase = await findServiceDatabase(config, log, lifecycle);
+  const openDatabase = await findServiceDatabase(config, log, lifecycle, supervised?.connection);
   const db = openDatabase({ poolSize: backgroundPoolSize });
   await migrate(db, clock, ({ version, name }) => log.info({ version, name }, "applying migration"));
   const secrets = openSecretBox(config);
@@ -68,8 +83,9 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
       () => "the database does not answer",
     );
   };
-  const ops = await startOpsServer({ port: config.opsPort, metrics, notReady });
-  lifecycle.add("ops server", () => ops.close());
+  const render = async (): Promise<string> => metrics.render();
+  const ops = supervised ? undefined : await startOpsServer({ port: config.opsPort, render, notReady });
+  lifecycle.add("ops server", () => ops?.close());
 
   // Every part names its channels before the listener starts.
   const listener = new Listener(db, log);
@@ -86,7 +102,8 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   let address = `http://127.0.0.1:${config.port}`;
   const baseUrl = (): string => config.baseUrl ?? address;
   const opened = { db, openDatabase, listener, secrets, rules, voice, retention };
-  const shared = { config, lifecycle, clock, log, metrics, baseUrl, ...opened };
+  const gateways = supervised?.gateways ?? 1;
+  const shared = { config, lifecycle, clock, log, metrics, gateways, baseUrl, ...opened };
   const parts = { ...shared, catalog: loadCatalog(), carrierName: loadCarriers() };
   if (config.roles.includes("worker")) openWorkerRole(parts);
   const api = config.roles.includes("api") ? openApiRole(parts) : undefined;
@@ -101,8 +118,10 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
     http,
     gateway,
     udp,
-    ops: ops.address,
+    ops: ops?.address ?? "off",
     isEmpty: count === 0,
+    metrics,
+    notReady,
     close: () => {
       isClosing = true;
       return lifecycle.close();
@@ -113,7 +132,12 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
 type OpenDatabase = ServiceParts["openDatabase"];
 
 /** Opens connections to the database that is configured, or to the embedded one. */
-async function findServiceDatabase(config: Config, log: Logger, lifecycle: Lifecycle): Promise<OpenDatabase> {
+async function findServiceDatabase(
+  config: Config,
+  log: Logger,
+  lifecycle: Lifecycle,
+  embedded: EmbeddedConnection | undefined,
+): Promise<OpenDatabase> {
   const opener =
     (connection: DatabaseOptions["connection"]): OpenDatabase =>
     (options) => {
@@ -122,6 +146,7 @@ async function findServiceDatabase(config: Config, log: Logger, lifecycle: Lifec
       return db;
     };
   if (config.databaseUrl !== undefined) return opener({ connectionString: config.databaseUrl });
+  if (embedded) return opener(embedded);
   const server = await openEmbeddedServer({ dataDir: config.dataDir, log, purpose: "service" });
   lifecycle.add("embedded database", () => server.release());
   return opener(server.connection);
