@@ -26,8 +26,12 @@ export type Order =
   | { kind: "stop" }
   | { kind: "ask"; id: number; question: Question };
 
-/** From a child to its supervisor. The answer to readiness is empty when it is ready, else the reason. */
+/**
+ * From a child to its supervisor. It listens when it says hello: what is sent before may be lost. The answer to readiness is empty
+ * when it is ready, else the reason.
+ */
 export type Report =
+  | { kind: "hello" }
   | ({ kind: "ready" } & ChildAddresses)
   | { kind: "failed"; reason: string }
   | { kind: "answer"; id: number; text: string };

@@ -42,6 +42,9 @@ async function answer(id: number, question: "metrics" | "readiness"): Promise<vo
   else report({ kind: "answer", id, text: service ? ((await service.notReady()) ?? "") : "starting" });
 }
 
+// Without a supervisor nobody restarts or stops it. It leaves as if killed, which loses nothing that was acknowledged: an orderly
+// exit writes the rest of its log first, and would wait for ever for a reader that no longer exists.
+process.prependListener("disconnect", () => process.kill(process.pid, "SIGKILL"));
 // Ctrl-C reaches every process of the terminal; the supervisor hears it and says when to stop.
 process.on("SIGINT", () => undefined);
 process.on("SIGTERM", stop);
@@ -50,3 +53,4 @@ process.on("message", (order: Order) => {
   else if (order.kind === "stop") stop();
   else void answer(order.id, order.question);
 });
+report({ kind: "hello" });

@@ -16,7 +16,7 @@ const maxPauseMs = 30_000;
 /** A child that has served for so long begins again with the shortest pause. */
 const steadyMs = 60_000;
 const answerMs = 5000;
-const drainMs = 30_000;
+const drainMs = 60_000;
 
 export interface SupervisedChildOptions {
   start: ChildStart;
@@ -54,7 +54,7 @@ export class SupervisedChild {
   #pauseMs = firstPauseMs;
   #readyAtMs = 0;
   #questions = 0;
-  #failure = "it ended";
+  #failure: string | undefined;
 
   constructor(options: SupervisedChildOptions) {
     this.#options = options;
@@ -89,7 +89,6 @@ export class SupervisedChild {
     worker.on("error", (error) => this.#options.log.warn({ err: error, process: this.name }, "a process failed"));
     this.#exited = new Promise((done) => worker.once("exit", (code) => done(code)));
     void this.#exited.then((code) => this.#onExit(code));
-    this.#tell({ kind: "start", start: this.#options.start });
   }
 
   #tell(order: Order): void {
@@ -100,6 +99,10 @@ export class SupervisedChild {
   #hear(report: Report): void {
     if (report.kind === "answer") {
       this.#answers.get(report.id)?.(report.text);
+      return;
+    }
+    if (report.kind === "hello") {
+      this.#tell({ kind: "start", start: this.#options.start });
       return;
     }
     if (report.kind === "failed") {
@@ -117,7 +120,9 @@ export class SupervisedChild {
     if (this.#state === "closing") return;
     const wasReady = this.#state === "ready";
     if (this.#settleFirst) {
-      this.#settleFirst.reject(new ChildStartError(this.#failure));
+      this.#settleFirst.reject(
+        new ChildStartError(this.#failure ?? `the process ${this.name} ended before it was ready: see the log`),
+      );
       this.#settleFirst = undefined;
       this.#state = "closing";
       return;
@@ -175,6 +180,8 @@ function forwardLines(stream: Readable | null, onLines: (lines: Buffer) => void)
     if (end > 0) onLines(Buffer.concat([tail, chunk.subarray(0, end)]));
     tail = end > 0 ? Buffer.from(chunk.subarray(end)) : Buffer.concat([tail, chunk]);
   });
+  // A child that was killed may take the last of its lines with it.
+  stream?.on("error", () => undefined);
   stream?.on("end", () => {
     if (tail.length > 0) onLines(Buffer.concat([tail, Buffer.from("\n")]));
   });

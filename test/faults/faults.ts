@@ -1,3 +1,4 @@
+import { clusterFaults } from "./cluster.ts";
 import { commandFaults } from "./commands.ts";
 import { dayFaults } from "./day.ts";
 import { hostileFaults } from "./hostile.ts";
@@ -7,7 +8,7 @@ import { protocolFaults } from "./protocols.ts";
 import { replayFaults } from "./replay.ts";
 
 /**
- * `npm run faults -- ingest|outbound|replay|commands [--rounds 20] [--seed N]`: promises that only a crash can break. `day`: a day of simulated people
+ * `npm run faults -- ingest|outbound|replay|commands|cluster [--rounds 20] [--seed N]`: promises that only a crash can break. `day`: a day of simulated people
  * against what the fences tell of it. `protocols`: an hour of one device of every model, with every command and alarm. `hostile [--minutes 10]`: all attacks at once beside honest watches that call for help.
  */
 const faults: Record<string, (options: FaultOptions) => Promise<boolean>> = {
@@ -15,6 +16,7 @@ const faults: Record<string, (options: FaultOptions) => Promise<boolean>> = {
   outbound: outboundFaults,
   replay: replayFaults,
   commands: commandFaults,
+  cluster: clusterFaults,
   day: dayFaults,
   protocols: protocolFaults,
   hostile: hostileFaults,
