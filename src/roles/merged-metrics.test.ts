@@ -1,16 +1,26 @@
 import { describe, expect, it } from "vitest";
-import { Metrics } from "../lib/metrics.ts";
 import { countsOf, mergeMetrics, parseMetrics, renderMetrics } from "./merged-metrics.ts";
 
-function processWith(packets: number, delay: number, startedAt: number): string {
-  const metrics = new Metrics();
-  metrics.counter("packets_total", "Packets.").add({ kind: 'a "b" c' }, packets);
-  metrics.histogram("seconds", "Time.", [1, 2]).observe({}, packets);
-  metrics.gauge("open", "Open.", () => packets);
-  metrics.gauge("vigil_event_loop_delay_seconds", "Delay.", () => delay);
-  metrics.gauge("process_start_time_seconds", "Start.", () => startedAt);
-  return metrics.render();
-}
+const processWith = (packets: number, delay: number, startedAt: number): string => `# HELP packets_total Packets.
+# TYPE packets_total counter
+packets_total{kind="a \\"b\\" c"} ${packets}
+# HELP seconds Time.
+# TYPE seconds histogram
+seconds_bucket{le="1"} ${Number(packets <= 1)}
+seconds_bucket{le="2"} ${Number(packets <= 2)}
+seconds_bucket{le="+Inf"} 1
+seconds_sum ${packets}
+seconds_count 1
+# HELP open Open.
+# TYPE open gauge
+open ${packets}
+# HELP vigil_event_loop_delay_seconds Delay.
+# TYPE vigil_event_loop_delay_seconds gauge
+vigil_event_loop_delay_seconds ${delay}
+# HELP process_start_time_seconds Start.
+# TYPE process_start_time_seconds gauge
+process_start_time_seconds ${startedAt}
+`;
 
 describe("the metrics of several processes", () => {
   it("read as they were written", () => {

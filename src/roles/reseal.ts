@@ -31,7 +31,7 @@ async function sealedRows(tx: Tx): Promise<SealedRow[]> {
             {
               secret: current,
               store: (on: Tx, sealed: string) =>
-                on.run`update integrations set webhook_secret = ${sealed}, revision = revision + 1 where id = ${id}`,
+                on.run`update integrations set webhook_secret = ${sealed} where id = ${id}`,
             },
           ]),
       ...(previous === null
@@ -40,7 +40,7 @@ async function sealedRows(tx: Tx): Promise<SealedRow[]> {
             {
               secret: previous,
               store: (on: Tx, sealed: string) =>
-                on.run`update integrations set webhook_secret_previous = ${sealed}, revision = revision + 1 where id = ${id}`,
+                on.run`update integrations set webhook_secret_previous = ${sealed} where id = ${id}`,
             },
           ]),
     ]),

@@ -58,12 +58,10 @@ async function replaceWebhookSecrets(tx: Tx, box: SecretBox): Promise<LostSecret
   for (const { id, name, org, current, previous, isDeleted } of rows) {
     if (isLost(box, previous)) {
       await tx.run`
-        update integrations set webhook_secret_previous = null, webhook_secret_previous_until = null, revision = revision + 1
-        where id = ${id}`;
+        update integrations set webhook_secret_previous = null, webhook_secret_previous_until = null where id = ${id}`;
     }
     if (!isLost(box, current)) continue;
-    await tx.run`
-      update integrations set webhook_secret = ${box.seal(newWebhookSecret())}, revision = revision + 1 where id = ${id}`;
+    await tx.run`update integrations set webhook_secret = ${box.seal(newWebhookSecret())} where id = ${id}`;
     if (!isDeleted) lost.push({ integration_id: id, name, org });
   }
   return lost;

@@ -156,7 +156,7 @@ describe("rotation", () => {
     const receiver = await receive();
     const hook = await world.makeHook({ webhookUrl: receiver.url });
     const rotate = (until: Date) => world.db.run`
-      update integrations set revision = revision + 1, webhook_secret = 'whsec_bmV3', webhook_secret_previous = ${hook.secret},
+      update integrations set webhook_secret = 'whsec_bmV3', webhook_secret_previous = ${hook.secret},
         webhook_secret_previous_until = ${until} where id = ${hook.id}`;
     await rotate(new Date(Date.now() + 60_000));
     await world.startWorker();

@@ -222,7 +222,7 @@ export async function updateIntegration(
   const sealed = webhookSecret === null ? before.webhookSecret : box.seal(webhookSecret);
   const columns = { ...columnsFor(wanted), webhook_secret: sealed, updated_at: now };
   const integration = await tx.one<Integration>(sql`
-    update integrations set ${integrations.assign(columns)}, revision = revision + 1
+    update integrations set ${integrations.assign(columns)}
     where organization_id = ${organizationId} and id = ${integrationId}
     returning ${integrationColumns}`);
   await recordIntegrationChange(tx, integration, "updated", changes, actor, now);
@@ -249,7 +249,7 @@ export async function setIntegrationStatus(
   }
   if (before.status === status) return before;
   const integration = await tx.one<Integration>`
-    update integrations set revision = revision + 1, status = ${status}, deleted_at = ${status === "deleted" ? now : null}, updated_at = ${now}
+    update integrations set status = ${status}, deleted_at = ${status === "deleted" ? now : null}, updated_at = ${now}
     where organization_id = ${organizationId} and id = ${integrationId}
     returning ${integrationColumns}`;
   const isDeleted = status === "deleted";
@@ -270,7 +270,7 @@ export async function setWebhookPaused(
   const before = await lockIntegration(tx, organizationId, integrationId);
   if (!before || before.webhookPaused === webhookPaused) return before;
   const integration = await tx.one<Integration>`
-    update integrations set revision = revision + 1, webhook_paused = ${webhookPaused}, updated_at = ${now}
+    update integrations set webhook_paused = ${webhookPaused}, updated_at = ${now}
     where organization_id = ${organizationId} and id = ${integrationId}
     returning ${integrationColumns}`;
   const changes = changesBetween(auditView(before), auditView(integration));

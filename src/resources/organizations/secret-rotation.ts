@@ -51,7 +51,7 @@ export async function rotateWebhookSecret(
   const hadSecret = integration.webhookSecret !== null;
   const previousValidUntil = hadSecret ? new Date(now.getTime() + secretOverlapMs) : null;
   await tx.run`
-    update integrations set revision = revision + 1, webhook_secret = ${box.seal(secret)}, webhook_secret_previous = ${integration.webhookSecret},
+    update integrations set webhook_secret = ${box.seal(secret)}, webhook_secret_previous = ${integration.webhookSecret},
       webhook_secret_previous_until = ${previousValidUntil}, updated_at = ${now}
     where organization_id = ${organizationId} and id = ${integrationId}`;
   const changes = { webhook_secret: [hadSecret ? masked : null, masked] as [unknown, unknown] };
