@@ -3,7 +3,8 @@ import type { Config } from "./config.ts";
 import { type DatabaseOptions, openDatabase } from "./db/database.ts";
 import { Listener } from "./db/listener.ts";
 import { migrate } from "./db/migrate.ts";
-import { type EmbeddedConnection, openEmbeddedServer } from "./embedded/embedded-server.ts";
+import { holdSchema } from "./db/schema-hold.ts";
+import type { EmbeddedConnection } from "./embedded/embedded-server.ts";
 import { RuleBook } from "./ingest/rules/rule-book.ts";
 import { makeClock } from "./lib/clock.ts";
 import { Lifecycle, repeat } from "./lib/lifecycle.ts";
@@ -14,6 +15,7 @@ import { loadCarriers } from "./resources/locations/carrier.ts";
 import { openApiRole } from "./roles/api-role.ts";
 import { openGatewayRole } from "./roles/gateway-role.ts";
 import { startOpsServer } from "./roles/ops-server.ts";
+import { openOwnDatabase } from "./roles/own-database.ts";
 import { keepPartitions, tablesOf } from "./roles/partitioned-tables.ts";
 import { observeProcess } from "./roles/process-gauges.ts";
 import { sealPlainSecrets } from "./roles/reseal.ts";
@@ -68,6 +70,7 @@ async function open(
   const openDatabase = await findServiceDatabase(config, log, lifecycle, supervised?.connection);
   const db = openDatabase({ poolSize: backgroundPoolSize });
   await migrate(db, clock, ({ version, name }) => log.info({ version, name }, "applying migration"));
+  lifecycle.add("hold on the schema", await holdSchema(db, log));
   const secrets = openSecretBox(config);
   await requireFittingKey(db, secrets, config, clock.now());
   await sealPlainSecrets(db, secrets);
@@ -146,8 +149,5 @@ async function findServiceDatabase(
       return db;
     };
   if (config.databaseUrl !== undefined) return opener({ connectionString: config.databaseUrl });
-  if (embedded) return opener(embedded);
-  const server = await openEmbeddedServer({ dataDir: config.dataDir, log, purpose: "service" });
-  lifecycle.add("embedded database", () => server.release());
-  return opener(server.connection);
+  return opener(embedded ?? (await openOwnDatabase(config, log, lifecycle)));
 }

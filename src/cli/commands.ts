@@ -30,6 +30,7 @@ const groups: Readonly<Record<string, Group>> = {
   db: async () => [
     ...(await import("./db-commands.ts")).dbCommands,
     ...(await import("./distribute-command.ts")).distributeCommands,
+    ...(await import("./db-upgrade-command.ts")).dbUpgradeCommands,
   ],
   backup: async () => (await import("./backup-commands.ts")).backupCommands,
   restore: async () => (await import("./restore-command.ts")).restoreCommands,

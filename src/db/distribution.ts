@@ -7,7 +7,7 @@ import { partitionLock } from "./partitions.ts";
 import { rawSql, sql } from "./sql.ts";
 
 /** Held by the one who distributes. */
-const distributionLock = 7_130_003;
+const distributionLock = 7_130_004;
 const oldestCitus = 11;
 const settingsKey = "distribution";
 

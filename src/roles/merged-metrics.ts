@@ -13,6 +13,8 @@ const largest: ReadonlySet<string> = new Set([
   "vigil_retention_stopped",
   "vigil_place_service_left_alone",
   "vigil_webhook_lag_seconds",
+  "vigil_wal_archive_last_timestamp_seconds",
+  "vigil_wal_archive_failing",
 ]);
 const smallest: ReadonlySet<string> = new Set(["process_start_time_seconds", "vigil_disk_free_bytes"]);
 

@@ -5,13 +5,13 @@
 import { createSocket } from "node:dgram";
 import { type AddressInfo, createServer, isIPv6 } from "node:net";
 import type { Config } from "../config.ts";
-import { openEmbeddedServer } from "../embedded/embedded-server.ts";
 import { Lifecycle } from "../lib/lifecycle.ts";
 import type { Logger } from "../lib/logger.ts";
 import { Metrics } from "../lib/metrics.ts";
 import type { ChildAddresses } from "./child-messages.ts";
 import { countsOf, type Families, mergeMetrics, parseMetrics, renderMetrics } from "./merged-metrics.ts";
 import { startOpsServer } from "./ops-server.ts";
+import { openOwnDatabase } from "./own-database.ts";
 import { observeProcess } from "./process-gauges.ts";
 import { configOf, gatewaysIn, planProcesses } from "./process-plan.ts";
 import { prepareChildren, SupervisedChild } from "./supervised-child.ts";
@@ -76,12 +76,6 @@ export async function startSupervisor(
     await lifecycle.close();
     throw error;
   }
-}
-
-async function openOwnDatabase({ dataDir }: Config, log: Logger, lifecycle: Lifecycle) {
-  const server = await openEmbeddedServer({ dataDir, log, purpose: "service" });
-  lifecycle.add("embedded database", () => server.release());
-  return server.connection;
 }
 
 async function findUnready(children: readonly SupervisedChild[]): Promise<string | undefined> {
