@@ -24,6 +24,10 @@ function format(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
 export const showTime = (iso: string, timeZone?: string): string =>
   format({ dateStyle: "medium", timeStyle: "short", ...zoned(timeZone) }).format(new Date(iso));
 
+/** With seconds, where several things happen within a minute. */
+export const showMoment = (iso: string): string =>
+  format({ dateStyle: "medium", timeStyle: "medium", ...zoned() }).format(new Date(iso));
+
 export const showDate = (iso: string, timeZone?: string): string =>
   format({ dateStyle: "medium", ...zoned(timeZone) }).format(new Date(iso));
 
