@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { expect, test } from "vitest";
-import { ConfigError, loadConfig } from "./config.ts";
+import { ConfigError, loadConfig, parseProcesses } from "./config.ts";
 
 test("the configuration has the documented defaults when nothing is set", () => {
   expect(loadConfig({}, {})).toEqual({
@@ -25,6 +25,8 @@ test("the configuration has the documented defaults when nothing is set", () => 
     opsPort: 9090,
     baseUrl: undefined,
     roles: ["api", "gateway", "worker"],
+    // Of the machine's cores; see below.
+    processes: expect.any(Number),
     tokenTtlSeconds: 3600,
     retentionDays: 30,
     clockOffsetSeconds: 0,
@@ -140,4 +142,12 @@ test("speaks the PROXY protocol only when it is switched on, and only with proxi
   expect(loadConfig({}, { ...networks, ...on }).gatewayProxyNetworks).toEqual(["10.0.0.0/8", "192.0.2.7/32"]);
   expect(() => loadConfig({}, on)).toThrow("needs the proxies in VIGIL_GATEWAY_PROXY_NETWORKS");
   expect(() => loadConfig({}, { VIGIL_GATEWAY_PROXY_PROTOCOL: "yes" })).toThrow(ConfigError);
+});
+
+test("the configuration has one process below four cores, else one per core", () => {
+  const processesOf = (text: string | undefined, cores: number): number => parseProcesses("--processes", text, cores);
+  expect([1, 3, 4, 64].map((cores) => processesOf(undefined, cores))).toEqual([1, 1, 4, 16]);
+  expect([1, 2, 64].map((cores) => processesOf("auto", cores))).toEqual([1, 2, 16]);
+  expect(processesOf("5", 2)).toBe(5);
+  for (const wrong of ["0", "17", "-1", "many", ""]) expect(() => processesOf(wrong, 2)).toThrow(ConfigError);
 });

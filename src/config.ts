@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import type { SpeechSetting } from "./audio/speech-provider.ts";
 import { type LogLevel, logLevels } from "./lib/logger.ts";
@@ -39,6 +40,8 @@ export interface Config {
   opsPort: number;
   baseUrl: string | undefined;
   roles: readonly Role[];
+  /** That share the roles on this machine; 1: everything in one. */
+  processes: number;
   tokenTtlSeconds: number;
   retentionDays: number;
   clockOffsetSeconds: number;
@@ -94,6 +97,7 @@ export interface ConfigFlags {
   gatewayPort?: string | undefined;
   opsPort?: string | undefined;
   roles?: string | undefined;
+  processes?: string | undefined;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -128,6 +132,17 @@ function parseRoles(name: string, text: string): Role[] {
     throw new ConfigError(name, `takes a list of ${roles.join(", ")}, not "${unknown ?? text}"`);
   }
   return roles.filter((role) => named.includes(role));
+}
+
+/** As many as there are cores, which PostgreSQL shares; more than the embedded database has connections for help nobody. */
+const maxProcesses = 16;
+
+/** Below four cores several processes would only take the database's time. */
+export function parseProcesses(name: string, text: string | undefined, cores: number): number {
+  if (text === "auto" || (text === undefined && cores >= 4)) return Math.min(cores, maxProcesses);
+  if (text === undefined) return 1;
+  if (/^\d+$/.test(text)) return integer(name, text, 1, maxProcesses);
+  throw new ConfigError(name, `takes auto or a whole number from 1 to ${maxProcesses}, not "${text}"`);
 }
 
 function parseCidr(name: string, text: string): string {
@@ -226,6 +241,10 @@ export function loadConfig(
     opsPort: port("--ops-port", flags.opsPort, "VIGIL_OPS_PORT", 9090),
     baseUrl: parsed("VIGIL_BASE_URL", httpUrl)?.replace(/\/+$/, ""),
     roles: flags.roles === undefined ? roles : parseRoles("--roles", flags.roles),
+    processes:
+      flags.processes === undefined
+        ? parseProcesses("VIGIL_PROCESSES", read("VIGIL_PROCESSES"), availableParallelism())
+        : parseProcesses("--processes", flags.processes, availableParallelism()),
     tokenTtlSeconds: number("VIGIL_TOKEN_TTL_SECONDS", 3600, 1, 31_536_000),
     retentionDays: number("VIGIL_RETENTION_DAYS", 30, 1, 3650),
     clockOffsetSeconds: number("VIGIL_CLOCK_OFFSET_SECONDS", 0, -3_153_600_000, 3_153_600_000),

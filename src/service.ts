@@ -6,7 +6,7 @@ import { type DatabaseOptions, openDatabase } from "./db/database.ts";
 import { Listener } from "./db/listener.ts";
 import { migrate } from "./db/migrate.ts";
 import { holdSchema } from "./db/schema-hold.ts";
-import { openEmbeddedServer } from "./embedded/embedded-server.ts";
+import type { EmbeddedConnection } from "./embedded/embedded-server.ts";
 import { RuleBook } from "./ingest/rules/rule-book.ts";
 import { makeClock } from "./lib/clock.ts";
 import { newUuid } from "./lib/ids.ts";
@@ -18,6 +18,7 @@ import { loadCarriers } from "./resources/locations/carrier.ts";
 import { openApiRole } from "./roles/api-role.ts";
 import { openGatewayRole } from "./roles/gateway-role.ts";
 import { startOpsServer } from "./roles/ops-server.ts";
+import { openOwnDatabase } from "./roles/own-database.ts";
 import { keepPartitions, tablesOf } from "./roles/partitioned-tables.ts";
 import { observeProcess } from "./roles/process-gauges.ts";
 import { registerProcess } from "./roles/process-registry.ts";
@@ -35,27 +36,42 @@ export interface RunningService {
   ops: string;
   /** True when no organization exists yet: the operator needs instructions to begin. */
   isEmpty: boolean;
+  metrics: Metrics;
+  /** Undefined when it is ready, else the reason. */
+  notReady(): Promise<string | undefined>;
   close(): Promise<void>;
+}
+
+/** Of a process that is one of several: health and metrics are its supervisor's, and so is the embedded database. */
+export interface SupervisedParts {
+  connection: EmbeddedConnection | undefined;
+  /** Gateways that share the limits of the port. */
+  gateways: number;
 }
 
 /** Connections of the pool for work in the background. */
 const backgroundPoolSize = 6;
 
 /** The composition root: opens everything in order, and on close undoes it in reverse. */
-export async function startService(config: Config, log: Logger): Promise<RunningService> {
+export async function startService(config: Config, log: Logger, supervised?: SupervisedParts): Promise<RunningService> {
   const lifecycle = new Lifecycle(log);
   try {
-    return await open(config, log, lifecycle);
+    return await open(config, log, lifecycle, supervised);
   } catch (error) {
     await lifecycle.close();
     throw error;
   }
 }
 
-async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<RunningService> {
+async function open(
+  config: Config,
+  log: Logger,
+  lifecycle: Lifecycle,
+  supervised: SupervisedParts | undefined,
+): Promise<RunningService> {
   const clock = makeClock(config.clockOffsetSeconds);
   const metrics = new Metrics();
-  const openDatabase = await findServiceDatabase(config, log, lifecycle);
+  const openDatabase = await findServiceDatabase(config, log, lifecycle, supervised?.connection);
   const db = openDatabase({ poolSize: backgroundPoolSize });
   await migrate(db, clock, ({ version, name }) => log.info({ version, name }, "applying migration"));
   lifecycle.add("hold on the schema", await holdSchema(db, log));
@@ -74,8 +90,9 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
       () => "the database does not answer",
     );
   };
-  const ops = await startOpsServer({ port: config.opsPort, metrics, notReady });
-  lifecycle.add("ops server", () => ops.close());
+  const render = async (): Promise<string> => metrics.render();
+  const ops = supervised ? undefined : await startOpsServer({ port: config.opsPort, render, notReady });
+  lifecycle.add("ops server", () => ops?.close());
 
   // Every part names its channels before the listener starts.
   const listener = new Listener(db, log);
@@ -94,7 +111,8 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   const opened = { db, openDatabase, listener, secrets, rules, voice, retention };
   const processId = newUuid();
   const version = packageVersion();
-  const shared = { processId, version, config, lifecycle, clock, log, metrics, baseUrl, ...opened };
+  const gateways = supervised?.gateways ?? 1;
+  const shared = { processId, version, config, lifecycle, clock, log, metrics, gateways, baseUrl, ...opened };
   const parts = { ...shared, catalog: loadCatalog(), carrierName: loadCarriers() };
   if (config.roles.includes("worker")) openWorkerRole(parts);
   const api = config.roles.includes("api") ? openApiRole(parts) : undefined;
@@ -111,8 +129,10 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
     http,
     gateway,
     udp,
-    ops: ops.address,
+    ops: ops?.address ?? "off",
     isEmpty: count === 0,
+    metrics,
+    notReady,
     close: () => {
       isClosing = true;
       return lifecycle.close();
@@ -126,7 +146,12 @@ const packageVersion = (): string =>
 type OpenDatabase = ServiceParts["openDatabase"];
 
 /** Opens connections to the database that is configured, or to the embedded one. */
-async function findServiceDatabase(config: Config, log: Logger, lifecycle: Lifecycle): Promise<OpenDatabase> {
+async function findServiceDatabase(
+  config: Config,
+  log: Logger,
+  lifecycle: Lifecycle,
+  embedded: EmbeddedConnection | undefined,
+): Promise<OpenDatabase> {
   const opener =
     (connection: DatabaseOptions["connection"]): OpenDatabase =>
     (options) => {
@@ -135,9 +160,5 @@ async function findServiceDatabase(config: Config, log: Logger, lifecycle: Lifec
       return db;
     };
   if (config.databaseUrl !== undefined) return opener({ connectionString: config.databaseUrl });
-  const { dataDir, walArchiveDir: folder, walArchiveSeconds: everySeconds } = config;
-  const archive = folder === undefined ? undefined : { folder, everySeconds };
-  const server = await openEmbeddedServer({ dataDir, log, purpose: "service", archive });
-  lifecycle.add("embedded database", () => server.release());
-  return opener(server.connection);
+  return opener(embedded ?? (await openOwnDatabase(config, log, lifecycle)));
 }

@@ -29,6 +29,7 @@ const groups: Readonly<Record<string, Group>> = {
   simulate: async () => (await import("./simulate-command.ts")).simulateCommands,
   db: async () => [
     ...(await import("./db-commands.ts")).dbCommands,
+    ...(await import("./distribute-command.ts")).distributeCommands,
     ...(await import("./db-upgrade-command.ts")).dbUpgradeCommands,
   ],
   backup: async () => (await import("./backup-commands.ts")).backupCommands,

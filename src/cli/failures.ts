@@ -2,17 +2,19 @@ import { ConfigError } from "../config.ts";
 import { isUnavailable } from "../db/failures.ts";
 import { MigrationError } from "../db/migrate.ts";
 import { EmbeddedServerError } from "../embedded/embedded-server.ts";
+import { ChildStartError } from "../roles/child-messages.ts";
 
 const oneLine = (text: string): string => text.replace(/\s*\n\s*/g, "; ");
 
 const fieldOf = (error: unknown, name: string): unknown =>
   typeof error === "object" && error !== null ? (error as Record<string, unknown>)[name] : undefined;
 
+/** Their messages say what to do. */
+const spoken = [EmbeddedServerError, MigrationError, ConfigError, ChildStartError];
+
 /** One line for a failure that no command has foreseen in particular. It says what happened and what to do next. */
 export function explainFailure(error: unknown): string {
-  if (error instanceof EmbeddedServerError || error instanceof MigrationError || error instanceof ConfigError) {
-    return oneLine(error.message);
-  }
+  if (spoken.some((kind) => error instanceof kind)) return oneLine((error as Error).message);
   if (fieldOf(error, "code") === "EADDRINUSE") {
     return `port ${fieldOf(error, "port")} is in use: stop the program that uses it or choose another (see "vigil start --help")`;
   }

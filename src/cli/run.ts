@@ -60,6 +60,7 @@ function makeContext(command: Command, args: Arguments, io: Io): CommandContext 
       gatewayPort: flag("gateway-port"),
       opsPort: flag("ops-port"),
       roles: flag("roles"),
+      processes: flag("processes"),
     },
     io.env,
     command.isService ? "info" : "warn",

@@ -1,5 +1,5 @@
 import { toggleDebug } from "../lib/logger.ts";
-import type { Command } from "./command.ts";
+import type { Command, CommandContext } from "./command.ts";
 
 /** How to begin, as far as it fits the roles of this process. */
 function firstSteps(http: string): string {
@@ -34,10 +34,16 @@ const start: Command = {
     { name: "gateway-port", value: "N", summary: "port of the device gateway (VIGIL_GATEWAY_PORT)", default: "7700" },
     { name: "ops-port", value: "N", summary: "loopback port of health and metrics (VIGIL_OPS_PORT)", default: "9090" },
     { name: "roles", value: "a,b", summary: "what this process does", default: "api,gateway,worker" },
+    {
+      name: "processes",
+      value: "N|auto",
+      summary: "processes that share the roles; auto: one per core (VIGIL_PROCESSES); 1 below four cores, else auto",
+    },
   ],
   examples: [
     "vigil start",
     "vigil start --data-dir /var/lib/vigil --port 8443",
+    "vigil start --processes auto",
     "DATABASE_URL=postgres://vigil@db.example/vigil vigil start --roles api,worker",
   ],
   next: [
@@ -47,12 +53,9 @@ const start: Command = {
   ],
   isService: true,
   run: async (context) => {
-    const { args, config, log, io } = context;
+    const { args, log, io } = context;
     const stopped = untilSignal();
-    process.on("SIGUSR2", () => toggleDebug(log, config.logLevel));
-    // The service brings the whole program with it; the other commands start faster without.
-    const { startService } = await import("../service.ts");
-    const service = await startService(config, log);
+    const service = await startRoles(context);
     const { http, gateway, udp, ops } = service;
     // Programs read the ready line as section 23 gives it, so what is beside it goes to the log.
     log.info({ udp }, "datagrams");
@@ -62,9 +65,36 @@ const start: Command = {
       : `vigil ready http=${http} gateway=${gateway}`;
     io.stdout(`${ready}\n`);
     await stopped;
-    await service.close();
-    return 0;
+    return (await service.close()) ? 0 : 1;
   },
 };
+
+interface StartedRoles {
+  http: string;
+  gateway: string;
+  udp: string;
+  ops: string;
+  isEmpty: boolean;
+  /** False: something did not end in time. */
+  close(): Promise<boolean>;
+}
+
+/** In this process, or in several that this one supervises. Either brings the whole program; other commands start faster without. */
+async function startRoles({ config, log, io }: CommandContext): Promise<StartedRoles> {
+  let handOn: (signal: NodeJS.Signals) => void = () => undefined;
+  process.on("SIGUSR2", () => {
+    toggleDebug(log, config.logLevel);
+    handOn("SIGUSR2");
+  });
+  if (config.processes === 1) {
+    const { startService } = await import("../service.ts");
+    const service = await startService(config, log);
+    return { ...service, close: () => service.close().then(() => true) };
+  }
+  const { startSupervisor } = await import("../roles/supervisor.ts");
+  const service = await startSupervisor(config, log, (lines) => io.stderr(lines.toString()));
+  handOn = service.signal;
+  return service;
+}
 
 export const startCommands: readonly Command[] = [start];

@@ -34,7 +34,7 @@ export interface Span {
 }
 
 const dayMs = 86_400_000;
-const partitionLock = 7_130_002;
+export const partitionLock = 7_130_002;
 
 /** Spans lie on a fixed grid since 1970, so that every process computes the same ones. */
 export function spansAround(table: PartitionedTable, nowMs: number): Span[] {

@@ -133,7 +133,8 @@ function freePort(): Promise<number> {
 function flags(special: ServerSettings): string[] {
   const settings = {
     unix_socket_permissions: "0700",
-    max_connections: 100,
+    // Of sixteen processes; a connection that nobody opens costs nothing.
+    max_connections: 400,
     shared_buffers: totalmem() < 4 * 1024 ** 3 ? "128MB" : "256MB",
     work_mem: "8MB",
     wal_buffers: "16MB",

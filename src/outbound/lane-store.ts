@@ -100,13 +100,13 @@ export const releaseLanes = (db: Db, integrationIds: readonly string[], owner: s
 
 /** Changes with every change of the integration or of its epoch. */
 export const settingsVersion = (integrationId: string): Sql =>
-  sql`(select i.xmin::text || '-' || coalesce(l.push_epoch, 0) from integrations i
+  sql`(select i.revision || '-' || coalesce(l.push_epoch, 0) from integrations i
     join outbound_lanes l on l.integration_id = i.id where i.id = ${integrationId})`;
 
 /** With the secrets opened, which deliveries are signed with. */
 export async function readSettings(db: Db, integrationIds: readonly string[], box: SecretBox): Promise<PushSettings[]> {
   const rows = await db.many<PushSettings>`
-    select i.id as "integrationId", i.xmin::text || '-' || coalesce(l.push_epoch, 0) as version, l.lane, l.last_ms as "lastMs", l.last_seq as "lastSeq", case when i.status = 'active' then l.push_epoch end as epoch, l.is_paused as "isPaused",
+    select i.id as "integrationId", i.revision || '-' || coalesce(l.push_epoch, 0) as version, l.lane, l.last_ms as "lastMs", l.last_seq as "lastSeq", case when i.status = 'active' then l.push_epoch end as epoch, l.is_paused as "isPaused",
       i.webhook_url as url, i.webhook_secret as secret, i.webhook_secret_previous as "previousSecret",
       i.webhook_secret_previous_until as "previousUntil", i.scopes, i.webhook_event_types as "webhookEventTypes",
       i.webhook_device_filter as "webhookDeviceFilter", i.messaging_enabled as "messagingEnabled"

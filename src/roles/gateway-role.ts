@@ -1,12 +1,14 @@
 import { protocols } from "../codecs/protocols.ts";
 import { deviceServices } from "../gateway/device-services.ts";
 import { startGateway } from "../gateway/gateway.ts";
+import { defaultLimits } from "../gateway/gateway-limits.ts";
 import { makeIngest } from "../ingest/ingest.ts";
 import { makeUuidV7Source } from "../lib/ids.ts";
 import { repeat } from "../lib/lifecycle.ts";
 import { metricRanges } from "../resources/catalog/metric-ranges.ts";
 import { DiskFloor } from "./disk-floor.ts";
 import { keepPartitions, tablesOf } from "./partitioned-tables.ts";
+import { dividedLimits } from "./process-plan.ts";
 import type { ServiceParts } from "./service-parts.ts";
 
 /** Transactions of packets and logins, and the lanes of commands and messages. */
@@ -65,10 +67,16 @@ export async function openGatewayRole(parts: ServiceParts): Promise<GatewayAddre
     networks: config.gatewayNetworks,
     proxyNetworks: config.gatewayProxyNetworks,
     limits: {
+      ...dividedLimits(
+        {
+          ...defaultLimits,
+          connections: config.gatewayMaxConnections,
+          connectionsPerAddress: config.gatewayMaxPerAddress,
+          newPerAddressPerMinute: config.gatewayNewPerAddress,
+        },
+        parts.gateways,
+      ),
       idleTimeoutMs: config.gatewayIdleSeconds * 1000,
-      connections: config.gatewayMaxConnections,
-      connectionsPerAddress: config.gatewayMaxPerAddress,
-      newPerAddressPerMinute: config.gatewayNewPerAddress,
       packetsPerMinute: config.gatewayPacketsPerMinute,
       packetBurst: 2 * config.gatewayPacketsPerMinute,
     },

@@ -1,10 +1,10 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Metrics } from "../lib/metrics.ts";
 
 export interface OpsOptions {
   port: number;
-  metrics: Metrics;
+  /** The metrics as text. */
+  render: () => Promise<string>;
   /** Undefined when ready, else the reason. */
   notReady: () => Promise<string | undefined>;
 }
@@ -12,7 +12,7 @@ export interface OpsOptions {
 /** Health, readiness and metrics for operators, on the loopback interface alone. */
 export function startOpsServer({
   port,
-  metrics,
+  render,
   notReady,
 }: OpsOptions): Promise<{ address: string; close(): Promise<void> }> {
   const server: Server = createServer((request, response) => {
@@ -34,7 +34,11 @@ export function startOpsServer({
         );
         return;
       case "/metrics":
-        return answer(200, "text/plain; version=0.0.4; charset=utf-8", metrics.render());
+        render().then(
+          (text) => answer(200, "text/plain; version=0.0.4; charset=utf-8", text),
+          () => answer(500, "text/plain", "the metrics could not be collected\n"),
+        );
+        return;
       default:
         return answer(404, "text/plain", "not found\n");
     }

@@ -35,6 +35,8 @@ export interface ServiceParts {
   rules: RuleBook;
   voice: VoiceService;
   retention: RetentionGuard;
+  /** Gateways behind one port, which share its limits. */
+  gateways: number;
   /** Where people reach the service: as configured, else where this process or one with its settings listens. */
   baseUrl: () => string;
 }

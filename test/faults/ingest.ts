@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type pg from "pg";
 import { withEmbedded } from "../support/embedded-client.ts";
 import { registerFleet } from "../support/fleet.ts";
 import { freeLowPort } from "../support/free-port.ts";
@@ -9,6 +8,7 @@ import { verifyEvents } from "./event-verdict.ts";
 import type { FaultOptions } from "./faults.ts";
 import type { NumberedDevice } from "./numbered-device.ts";
 import { iwMembers, membersOver, registerMembers, startNumbered } from "./numbered-fleet.ts";
+import { verifyPackets } from "./packet-verdict.ts";
 import { makeRandom } from "./random.ts";
 import { fenceIn, WalkingDevice, walkedFence, walkerStart } from "./walking-device.ts";
 
@@ -74,7 +74,7 @@ export async function ingestFaults({ rounds, seed }: FaultOptions): Promise<bool
     const isBounded = await standStill(service, folder.path, total);
     for (const device of [...fleet, ...walking]) device.stop();
     await until("the last packets are settled", () => [...fleet, ...walking].every(({ isIdle }) => isIdle));
-    const verdict = await withEmbedded(folder.path, (client) => verify(client, fleet));
+    const verdict = await withEmbedded(folder.path, (client) => verifyPackets(client, fleet));
     const isEveryKindHeard = tell(fleet);
     console.log(
       `  ${total()} acknowledged of ${fleet.reduce((sum, { sent }) => sum + sent, 0)} sent: ${verdict.lost} lost, ${verdict.doubled} doubled`,
@@ -123,43 +123,6 @@ async function standStill(service: RunningVigil, dataDir: string, total: () => n
     `  database stopped ${stopSeconds} s: ${during} acknowledged meanwhile, memory ${before} MB before, ${held} MB during; went on ${isSame ? "without a restart" : "AFTER A RESTART"}`,
   );
   return during === 0 && isSame && held < before + 200;
-}
-
-interface Counts {
-  uid: string;
-  n: string;
-  count: string;
-}
-
-async function verify(client: pg.Client, fleet: readonly NumberedDevice[]): Promise<{ lost: number; doubled: number }> {
-  const timed = async (table: string): Promise<Counts[]> =>
-    (
-      await client.query<Counts>(
-        `select d.uid, extract(epoch from t.device_ts)::bigint as n, count(*) from ${table} t join devices d on d.id = t.device_id
-         where t.device_ts < now() - interval '10 days' group by 1, 2`,
-      )
-    ).rows;
-  const untimed = await client.query<Counts>(
-    `select d.uid, t.data->>'steps' as n, count(*) from telemetry t join devices d on d.id = t.device_id
-     where t.data ? 'steps' group by 1, 2`,
-  );
-  let lost = 0;
-  let doubled = 0;
-  const compare = (rows: readonly Counts[], hasClock: boolean): void => {
-    const numbered = fleet.filter((one) => one.hasClock === hasClock);
-    const uids = new Set(numbered.map(({ uid }) => uid));
-    const own = rows.filter(({ uid }) => uids.has(uid));
-    const found = new Map(own.map(({ uid, n, count }) => [`${uid} ${n}`, Number(count)]));
-    for (const device of numbered) {
-      for (const n of device.acknowledged) {
-        if (!found.has(`${device.uid} ${hasClock ? device.timeOf(n) / 1000 : n}`)) lost++;
-      }
-    }
-    for (const count of found.values()) if (count > 1) doubled += count - 1;
-  };
-  compare(await timed("locations"), true);
-  compare(untimed.rows, false);
-  return { lost, doubled };
 }
 
 async function until(what: string, condition: () => boolean): Promise<void> {

@@ -3,7 +3,7 @@ import type pg from "pg";
 import { terminalKeys } from "../../src/resources/devices/device-store.ts";
 import type { FleetTransport } from "../../src/simulator/device-protocol.ts";
 import { type FleetMember, fleetMember, fleetProtocolsOver, makeProtocols, rome } from "../../src/simulator/fleet.ts";
-import { makeLinks } from "../../src/simulator/link.ts";
+import { makeLinks, type OpenLink } from "../../src/simulator/link.ts";
 import { makeUdpLinks } from "../../src/simulator/udp-link.ts";
 import { virtualProtocols } from "../../src/simulator/virtual-protocols.ts";
 import { NumberedDevice, snapshotAt } from "./numbered-device.ts";
@@ -63,7 +63,8 @@ export async function registerMembers(client: pg.Client, members: readonly Fleet
 }
 
 export interface NumberedFleetOptions {
-  port: number;
+  /** Of the gateway, or of several: then each connection is made to any of them. */
+  port: number | readonly number[];
   baseMs: number;
   random(): number;
 }
@@ -75,7 +76,9 @@ export function startNumbered(
   hasClock: boolean,
   { port, baseMs, random }: NumberedFleetOptions,
 ): NumberedDevice[] {
-  const openLink = (transport === "udp" ? makeUdpLinks : makeLinks)("127.0.0.1", port);
+  const makeTo = transport === "udp" ? makeUdpLinks : makeLinks;
+  const doors = [port].flat().map((one) => makeTo("127.0.0.1", one));
+  const openLink: OpenLink = (events) => (doors[Math.floor(random() * doors.length)] as OpenLink)(events);
   const protocolOf = makeProtocols(transport);
   return members.map(
     (member) =>
