@@ -9,6 +9,7 @@ import { deliveryRoutes } from "./admin/delivery-routes.ts";
 import { deviceAdminRoutes } from "./admin/device-admin-routes.ts";
 import { integrationRoutes } from "./admin/integration-routes.ts";
 import { type CredentialOptions, credentialRoutes } from "./credential-routes.ts";
+import { fleetRoutes } from "./fleet-routes.ts";
 import { registerPasswordReset } from "./reset-routes.ts";
 import { registerSignIn, type SignInOptions } from "./sign-in-routes.ts";
 import type { LiveHub } from "./stream/live-hub.ts";
@@ -21,6 +22,7 @@ export const consoleRoutes = (
   ...accountRoutes(options.baseUrl),
   ...credentialRoutes(options),
   ...streamRoutes(options.hub),
+  ...fleetRoutes(options.catalog),
   ...integrationRoutes({ secrets: options.secrets, allowCidrs: options.webhooks.allowCidrs }),
   ...deliveryRoutes(options),
   ...deviceAdminRoutes(options.catalog),

@@ -24,10 +24,12 @@ type Role = (typeof roles)[number];
 
 const ownAccount =
   /^\/console\/api\/(me|preferences|session|sessions|stream|password|second-factor)\/(organization\/|confirm\/|disable\/|recovery-codes\/|:id\/)?$/;
+/** Each answers with what the person may see of the API; test/api/console-fleet.test.ts looks at what that is. */
+const seenByAll = /^\/console\/api\/(fleet|acknowledgements)\/$/;
 const administration = /^\/console\/api\/(integrations|unknown-devices|devices\/import|invitations)\//;
 
 function minRole({ path }: Route): Role {
-  if (ownAccount.test(path)) return "VIEWER";
+  if (ownAccount.test(path) || seenByAll.test(path)) return "VIEWER";
   if (administration.test(path)) return "ADMIN";
   throw new Error(`say in the matrix who may call ${path}`);
 }

@@ -6,6 +6,7 @@ import type { DeviceModel as DeviceModelSchema } from "../../src/resources/catal
 import type { IntegrationRecord } from "../../src/resources/organizations/integration-record.ts";
 import type { User } from "../../src/resources/users/user-record.ts";
 
+export type { Acknowledgement, FleetDevice, FleetPage } from "../../src/console/fleet-store.ts";
 export type { FactorState } from "../../src/oauth/second-factor-store.ts";
 export type { TestDelivery } from "../../src/outbound/test-event.ts";
 export type { Assignment } from "../../src/resources/assignments/assignment-record.ts";

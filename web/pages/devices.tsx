@@ -1,5 +1,6 @@
 import { useMemo, useRef, useState } from "preact/hooks";
-import type { Device } from "../api/types.ts";
+import { get } from "../api/client.ts";
+import type { Device, FleetDevice } from "../api/types.ts";
 import { nameOf } from "../parts/alarm-card.tsx";
 import {
   batteryFilters,
@@ -16,13 +17,14 @@ import { DeviceForm } from "../parts/device-form.tsx";
 import { Choice, Field } from "../parts/field.tsx";
 import { Link } from "../parts/link.tsx";
 import { PageTitle } from "../parts/page-title.tsx";
-import { Empty, Loading } from "../parts/states.tsx";
+import { Empty, Failure, Loading } from "../parts/states.tsx";
 import { type DeviceState, stateOf } from "../state/device-state.ts";
 import { devices, isLoaded, openAlarms } from "../state/live.ts";
 import { useNow } from "../state/now.ts";
 import { setQuery, useQuery } from "../state/router.ts";
 import { hasRole } from "../state/session.ts";
 import { useStore } from "../state/store.ts";
+import { useSubmit } from "../state/submit.ts";
 import { common } from "../texts/common.ts";
 import { deviceListTexts as texts } from "../texts/devices.ts";
 import { showAge, showNumber, showTime } from "../texts/format.ts";
@@ -60,13 +62,19 @@ export function DevicesPage() {
     return sortDevices(filterDevices(stated, { search, state, battery, seen }, nowMs), order);
   }, [known, alarms, nowMs, search, state, battery, seen, order]);
 
+  const opening = useSubmit();
   const edit = (device: Device | "new"): void => {
     setNotice("");
     setEdited(device);
     top.current?.scrollIntoView({ block: "start" });
   };
+  const open = ({ uid }: FleetDevice): void =>
+    void opening.run(async () => edit(await get<Device>(`/api/v1/devices/${uid}/`)));
   const saved = (device: Device): void => {
-    devices.update((before) => new Map(before).set(device.uid, device));
+    devices.update((before) => {
+      const people = before.get(device.uid)?.people ?? [];
+      return new Map(before).set(device.uid, { ...device, people });
+    });
     setNotice(edited === "new" ? texts("registered", { name: nameOf(device, device.uid) }) : common("saved"));
     setEdited(undefined);
   };
@@ -87,6 +95,7 @@ export function DevicesPage() {
       <p class="saved" role="status">
         {notice}
       </p>
+      {opening.failure !== undefined && <Failure error={opening.failure} />}
       {edited !== undefined && (
         <DeviceForm
           key={edited === "new" ? "new" : edited.uid}
@@ -161,7 +170,7 @@ export function DevicesPage() {
           </thead>
           <tbody>
             {found.slice(0, rowCount).map((row) => (
-              <DeviceRow key={row.device.uid} {...row} nowMs={nowMs} onEdit={edit} />
+              <DeviceRow key={row.device.uid} {...row} nowMs={nowMs} onEdit={open} />
             ))}
           </tbody>
         </table>
@@ -176,10 +185,10 @@ export function DevicesPage() {
 }
 
 interface DeviceRowProps {
-  device: Device;
+  device: FleetDevice;
   state: DeviceState;
   nowMs: number;
-  onEdit(device: Device): void;
+  onEdit(device: FleetDevice): void;
 }
 
 function DeviceRow({ device, state, nowMs, onEdit }: DeviceRowProps) {
@@ -190,7 +199,7 @@ function DeviceRow({ device, state, nowMs, onEdit }: DeviceRowProps) {
       <td>
         <Link to={`/console/devices/${device.uid}`}>{name}</Link>
         <br />
-        <small>{[device.uid, ...device.tags].join(" · ")}</small>
+        <small>{[...device.people, device.uid, ...device.tags].join(" · ")}</small>
       </td>
       <td data-label={texts("state")}>
         <span class={`dot ${state}`} aria-hidden="true" /> {stateWord(state)}

@@ -1,6 +1,6 @@
 import type { GeoJSONSource, Map as MapView } from "maplibre-gl";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Device, Geofence } from "../api/types.ts";
+import type { FleetDevice, Geofence } from "../api/types.ts";
 import { mapTexts as texts } from "../texts/map.ts";
 import { type Circle, drawCircle, edgeOf } from "./circle-drawing.ts";
 import { circlePolygon, openMap } from "./map-base.ts";
@@ -9,7 +9,7 @@ import { configuredStyle } from "./map-style.ts";
 export interface CircleMapProps {
   /** Those that are only shown. */
   fences: readonly Geofence[];
-  devices: readonly Device[];
+  devices: readonly FleetDevice[];
   /** Undefined while none is drawn. */
   circle: Circle | undefined;
   /** Undefined: one may only look. */

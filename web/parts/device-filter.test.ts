@@ -1,12 +1,20 @@
 import { describe, expect, it } from "vitest";
-import type { Device } from "../api/types.ts";
+import type { FleetDevice } from "../api/types.ts";
 import { type DeviceFilter, filterDevices, oneOf, orders, parseTags, sortDevices } from "./device-filter.ts";
 
 const nowMs = Date.parse("2026-05-01T12:00:00Z");
 
-function device(name: string, fields: Partial<Device> = {}) {
-  const base = { uid: `uid-${name}`, name, tags: [], device_model_name: "H10", last_seen_at: null, last_status: {} };
-  return { device: { ...base, ...fields } as unknown as Device, state: "online" as const };
+function device(name: string, fields: Partial<FleetDevice> = {}) {
+  const base = {
+    uid: `uid-${name}`,
+    name,
+    tags: [],
+    people: ["Eva"],
+    device_model_name: "H10",
+    last_seen_at: null,
+    last_status: {},
+  };
+  return { device: { ...base, ...fields } as unknown as FleetDevice, state: "online" as const };
 }
 const bat = (value: number) => ({ last_status: { bat: { value, ts: null } } });
 const seen = (hours: number) => ({ last_seen_at: new Date(nowMs - hours * 3_600_000).toISOString() });
@@ -22,7 +30,8 @@ const names = (filter: Partial<DeviceFilter>): string[] =>
   filterDevices(fleet, { ...all, ...filter }, nowMs).map((one) => one.device.name);
 
 describe("the list of devices", () => {
-  it("is searched by name, IMEI, model and tag", () => {
+  it("is searched by name, IMEI, model, tag and person", () => {
+    expect(names({ search: "eva" })).toHaveLength(4);
     expect(names({ search: " WARD " })).toEqual(["Ada"]);
     expect(names({ search: "uid-Bea" })).toEqual(["Bea"]);
     expect(names({ search: "h10" })).toHaveLength(4);

@@ -1,8 +1,8 @@
-import type { Device } from "../api/types.ts";
+import type { FleetDevice } from "../api/types.ts";
 import type { DeviceState } from "../state/device-state.ts";
 
 export interface StatedDevice {
-  device: Device;
+  device: FleetDevice;
   state: DeviceState;
 }
 
@@ -31,17 +31,17 @@ const lowPercent = 20;
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-export const batteryOf = (device: Device): number | undefined => device.last_status.bat?.value;
+export const batteryOf = (device: FleetDevice): number | undefined => device.last_status.bat?.value;
 export const isLow = (percent: number | undefined): boolean => percent !== undefined && percent < lowPercent;
 
-function fitsBattery(device: Device, wanted: BatteryFilter): boolean {
+function fitsBattery(device: FleetDevice, wanted: BatteryFilter): boolean {
   const percent = batteryOf(device);
   if (wanted === "unknown") return percent === undefined;
   if (wanted === "low") return isLow(percent);
   return wanted === "" || (percent !== undefined && percent < 50);
 }
 
-function fitsSeen({ last_seen_at }: Device, wanted: SeenFilter, nowMs: number): boolean {
+function fitsSeen({ last_seen_at }: FleetDevice, wanted: SeenFilter, nowMs: number): boolean {
   if (wanted === "") return true;
   if (last_seen_at === null) return wanted === "never";
   const ageMs = nowMs - Date.parse(last_seen_at);
@@ -49,16 +49,19 @@ function fitsSeen({ last_seen_at }: Device, wanted: SeenFilter, nowMs: number): 
   return wanted !== "never" && ageMs <= (wanted === "hour" ? hourMs : dayMs);
 }
 
+/** By name, IMEI, model, tag and the people who hold it; `wanted` is in small letters. */
+export const matches = ({ name, uid, device_model_name, tags, people }: FleetDevice, wanted: string): boolean =>
+  [name, uid, device_model_name, ...tags, ...people].some((text) => text.toLowerCase().includes(wanted));
+
 export function filterDevices(
   fleet: readonly StatedDevice[],
   { search, state, battery, seen }: DeviceFilter,
   nowMs: number,
 ): StatedDevice[] {
   const wanted = search.trim().toLowerCase();
-  const textsOf = ({ name, uid, tags, device_model_name }: Device): string[] => [name, uid, device_model_name, ...tags];
   return fleet.filter(
     (one) =>
-      (wanted === "" || textsOf(one.device).some((text) => text.toLowerCase().includes(wanted))) &&
+      (wanted === "" || matches(one.device, wanted)) &&
       (state === "" || one.state === state) &&
       fitsBattery(one.device, battery) &&
       fitsSeen(one.device, seen, nowMs),
@@ -75,13 +78,13 @@ const comparisons: Readonly<Record<Order, (a: StatedDevice, b: StatedDevice) => 
   seen: (a, b) => seenMs(a.device) - seenMs(b.device),
 };
 
-const seenMs = ({ last_seen_at }: Device): number =>
+const seenMs = ({ last_seen_at }: FleetDevice): number =>
   last_seen_at === null ? Number.MAX_SAFE_INTEGER : Date.parse(last_seen_at);
 
 /** "Watch 2" comes before "Watch 10". */
 const collator = new Intl.Collator(undefined, { numeric: true });
 
-export const byName = (a: Device, b: Device): number =>
+export const byName = (a: Pick<FleetDevice, "name" | "uid">, b: Pick<FleetDevice, "name" | "uid">): number =>
   collator.compare(a.name, b.name) || collator.compare(a.uid, b.uid);
 
 export const sortDevices = (fleet: readonly StatedDevice[], order: Order): StatedDevice[] =>
