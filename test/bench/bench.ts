@@ -1,3 +1,4 @@
+import { benchConsole } from "./console.ts";
 import { benchHistory } from "./history.ts";
 import { benchHttp } from "./http.ts";
 import { benchIngest } from "./ingest.ts";
@@ -16,6 +17,7 @@ const benches: Record<string, () => Promise<Row[]>> = {
   webhooks: benchWebhooks,
   rules: benchRules,
   replay: benchReplay,
+  console: benchConsole,
 };
 
 if (process.argv.includes("--help")) {

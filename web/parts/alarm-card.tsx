@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { MetricKey } from "../../src/codecs/metric-keys.ts";
+import { type MetricKey, metricKeys } from "../../src/codecs/metric-keys.ts";
 import { get, post } from "../api/client.ts";
 import type { Device, Event, FleetDevice, Location } from "../api/types.ts";
 import { useFences } from "../state/fences.ts";
@@ -74,6 +74,16 @@ function AlarmPlace({ event, device }: AlarmCardProps) {
   );
 }
 
+/** More about it in the reader's language; the message of the service is in one language alone. */
+function detailOf({ event_type, fence_name, metric_key, value, message }: Event): string {
+  if (fence_name !== null) return fence_name;
+  const metric = metricKeys.find((key) => key === metric_key);
+  if (metric) {
+    return value === null ? metricName(metric) : `${metricName(metric)} ${showNumber(value)} ${metricUnit(metric)}`;
+  }
+  return event_type === "custom" ? message : "";
+}
+
 /** One alarm that nobody has acknowledged: who, what, where, since when, how the person is, and what to do. */
 export function AlarmCard({ event, device }: AlarmCardProps) {
   const nowMs = useNow();
@@ -84,6 +94,7 @@ export function AlarmCard({ event, device }: AlarmCardProps) {
   const what = eventKind(event.event_type);
   const whole = useLoaded(`alarm/${event.device_uid}`, () => get<Device>(`/api/v1/devices/${event.device_uid}/`));
   const status = { ...(whole.kind === "ready" ? whole.value.last_status : {}), ...device?.last_status };
+  const detail = detailOf(event);
   const people = device && "people" in device ? device.people.filter((name) => name !== who) : [];
 
   async function acknowledge(submitted: globalThis.Event): Promise<void> {
@@ -113,7 +124,7 @@ export function AlarmCard({ event, device }: AlarmCardProps) {
         {texts(event.severity === "critical" ? "critical" : event.severity === "warning" ? "warning" : "info")}
         {device && ` · ${common(device.is_online ? "online" : "offline")}`}
       </p>
-      {event.message !== "" && <p>{event.message}</p>}
+      {detail !== "" && <p>{detail}</p>}
       <AlarmPlace event={event} device={device} />
       <LastVitals status={status} nowMs={nowMs} />
       {hasRole("USER") && (

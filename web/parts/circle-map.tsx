@@ -1,6 +1,7 @@
 import type { GeoJSONSource, Map as MapView } from "maplibre-gl";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { FleetDevice, Geofence } from "../api/types.ts";
+import { common } from "../texts/common.ts";
 import { mapTexts as texts } from "../texts/map.ts";
 import { type Circle, drawCircle, edgeOf } from "./circle-drawing.ts";
 import { circlePolygon, openMap } from "./map-base.ts";
@@ -169,6 +170,7 @@ export function CircleMap({ fences, devices, circle, onDraw, focus }: CircleMapP
   if (isBroken) return <p class="state">{texts("noMap")}</p>;
   return (
     <>
+      {!isReady && <p class="map-wait">{common("loading")}</p>}
       <div ref={container} class="map-canvas" />
       {configuredStyle() === "" && <p class="map-note">{texts("outline")}</p>}
     </>

@@ -1,6 +1,7 @@
 import type { GeoJSONSource, Map as MapView } from "maplibre-gl";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useFences } from "../state/fences.ts";
+import { common } from "../texts/common.ts";
 import { mapTexts as texts } from "../texts/map.ts";
 import { nameOf } from "./alarm-card.tsx";
 import type { StatedDevice } from "./device-filter.ts";
@@ -168,6 +169,7 @@ export function FleetMap({ fleet, isComplete, followed, onChoose }: FleetMapProp
   if (isBroken) return <p class="state">{texts("noMap")}</p>;
   return (
     <>
+      {!isReady && <p class="map-wait">{common("loading")}</p>}
       <div ref={container} class="map-canvas" />
       {configuredStyle() === "" && <p class="map-note">{texts("outline")}</p>}
     </>

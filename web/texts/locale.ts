@@ -17,6 +17,10 @@ export const locale = makeStore<Locale>("en");
 const find = (tag: string | null | undefined): Locale | undefined =>
   locales.find((one) => tag?.toLowerCase().split(/[-_]/)[0] === one);
 
+/** The form of the language that the browser prefers: a Briton reads dates otherwise than an American. */
+export const regionalLocale = (): string =>
+  navigator.languages.find((tag) => find(tag) === locale.get()) ?? locale.get();
+
 /** The person's choice, else the browser's, else the one that the page came with, which is the organization's. */
 export function chooseLocale(chosen: string | null): void {
   const fromBrowser = navigator.languages.map(find).find((one) => one !== undefined);
