@@ -10,13 +10,11 @@ const folder = resolve(import.meta.dirname, "../../web/texts");
 function readTexts(): Record<Language, string[]> {
   const texts: Record<Language, string[]> = { en: [], it: [], de: [], fr: [], es: [] };
   for (const file of readdirSync(folder).filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"))) {
-    let language: Language | undefined;
-    for (const line of readFileSync(join(folder, file), "utf8").split("\n")) {
-      const start = /^ {2}(en|it|de|fr|es): \{$/.exec(line)?.[1] as Language | undefined;
-      if (start) language = start;
-      else if (/^ {2}\}/.test(line)) language = undefined;
-      const text = /^ {4}"?[\w.]+"?: ("(?:[^"\\]|\\.)*"),?$/.exec(line)?.[1];
-      if (language && text) texts[language].push(JSON.parse(text) as string);
+    const source = readFileSync(join(folder, file), "utf8");
+    for (const [, language, block] of source.matchAll(/^ {2}(en|it|de|fr|es): \{\n([\s\S]*?)^ {2}\}/gm)) {
+      for (const [, text] of (block ?? "").matchAll(/^ {4}"?[\w.]+"?:\s+("(?:[^"\\]|\\.)*"),$/gm)) {
+        texts[language as Language].push(JSON.parse(text as string) as string);
+      }
     }
   }
   return texts;
