@@ -15,7 +15,7 @@ describe.skipIf(!browserPath)("alarms that cannot be missed (skipped where no Ch
     const found = await world.api<{ results: { id: string }[] }>("GET", `/auth/users/?search=${emailOf("USER")}`);
     await world.api("POST", `/devices/${uid}/assign/`, { user_id: found.results[0]?.id, role: "owner" });
     const center = { lat: 41.902782, lng: 12.496367 };
-    await world.api("POST", "/geofences/", { name: "Villa", center, radius: 200, scope: "organization" });
+    await world.api("POST", "/geofences/", { name: "Villa", center, radius: 200 });
   });
   afterAll(() => world?.close());
 
