@@ -5,9 +5,11 @@ import type { Catalog } from "../resources/catalog/catalog.ts";
 import { registerAcceptance } from "./accept-routes.ts";
 import { accountRoutes } from "./account-routes.ts";
 import { registerActivation } from "./activate-routes.ts";
+import { deliveryHealthRoutes } from "./admin/delivery-health-routes.ts";
 import { deliveryRoutes } from "./admin/delivery-routes.ts";
 import { deviceAdminRoutes } from "./admin/device-admin-routes.ts";
 import { integrationRoutes } from "./admin/integration-routes.ts";
+import { logEventRoutes } from "./admin/log-event-routes.ts";
 import { type CredentialOptions, credentialRoutes } from "./credential-routes.ts";
 import { fleetRoutes } from "./fleet-routes.ts";
 import { registerPasswordReset } from "./reset-routes.ts";
@@ -25,6 +27,8 @@ export const consoleRoutes = (
   ...fleetRoutes(options.catalog),
   ...integrationRoutes({ secrets: options.secrets, allowCidrs: options.webhooks.allowCidrs }),
   ...deliveryRoutes(options),
+  ...deliveryHealthRoutes(),
+  ...logEventRoutes(options),
   ...deviceAdminRoutes(options.catalog),
 ];
 

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { queueAlarmMails } from "../console/alarm-mails.ts";
+import { queueWebhookMails } from "../console/webhook-mails.ts";
 import { fencesOfLocated } from "../ingest/rules/located-rules.ts";
 import { startRuleWorker } from "../ingest/rules/rule-worker.ts";
 import { repeat } from "../lib/lifecycle.ts";
@@ -33,6 +34,10 @@ export function openWorkerRole(parts: ServiceParts): void {
     await queueAlarmMails(db, clock, parts.baseUrl);
   });
   lifecycle.add("alarm mails", alarmMails);
+  const webhookMails = repeat("webhook mails", 5000, log, async () => {
+    await queueWebhookMails(db, clock, parts.baseUrl);
+  });
+  lifecycle.add("webhook mails", webhookMails);
   const timers = startRuleWorker({ ...shared, rules });
   lifecycle.add("rule timers", () => timers.close());
   const { smtpUrl, mailFrom: from } = config;

@@ -1,9 +1,14 @@
 /** The shapes of answers, taken from the schemas that the server validates and serializes with. Nothing is written twice. */
 import type { Static } from "@sinclair/typebox";
+import type { RateUse } from "../../src/http/rate-limit-store.ts";
 import type { Attempt as AttemptRow } from "../../src/outbound/attempt-list.ts";
 import type { DeadLetter as DeadLetterRow } from "../../src/outbound/dead-letter-store.ts";
+import type { DeliveryHealth as Health } from "../../src/outbound/delivery-health.ts";
+import type { EventDetail as LoggedEventRecord } from "../../src/outbound/event-detail.ts";
+import type { LogEntry as LogEntryRow } from "../../src/outbound/event-list.ts";
 import type { DeviceModel as DeviceModelSchema } from "../../src/resources/catalog/catalog-schemas.ts";
 import type { IntegrationRecord } from "../../src/resources/organizations/integration-record.ts";
+import type { SecretTimes } from "../../src/resources/organizations/secret-rotation.ts";
 import type { User } from "../../src/resources/users/user-record.ts";
 
 export type { Acknowledgement, FleetDevice, FleetPage } from "../../src/console/fleet-store.ts";
@@ -30,10 +35,21 @@ export type { User, UserDetail } from "../../src/resources/users/user-record.ts"
 export type DeviceModel = Static<typeof DeviceModelSchema>;
 
 /** A record as it arrives: times are texts. */
-type Sent<T> = { [K in keyof T]: T[K] extends Date ? string : T[K] };
+type Sent<T> = T extends Date
+  ? string
+  : T extends readonly (infer U)[]
+    ? Sent<U>[]
+    : T extends object
+      ? { [K in keyof T]: Sent<T[K]> }
+      : T;
 export type Integration = Sent<IntegrationRecord>;
 export type Attempt = Sent<AttemptRow>;
 export type DeadLetter = Sent<DeadLetterRow>;
+export type DeliveryHealth = Sent<Health>;
+export type LogEntry = Sent<LogEntryRow>;
+export type LoggedEvent = Sent<LoggedEventRecord>;
+export type EventAttempt = LoggedEvent["attempts"][number];
+export type IntegrationAccess = Sent<SecretTimes & { rate_limits: RateUse[] }>;
 
 /** Secrets as they are shown once, after they were made. */
 export interface NewSecrets {
