@@ -1,6 +1,5 @@
 import { accept, fallen } from "./accepted.ts";
 import { compareWith } from "./compare.ts";
-import { benchConsole } from "./console.ts";
 import { benchHistory } from "./history.ts";
 import { benchHttp } from "./http.ts";
 import { benchIngest } from "./ingest.ts";
@@ -19,7 +18,6 @@ const benches: Record<string, () => Promise<Row[]>> = {
   webhooks: benchWebhooks,
   rules: benchRules,
   replay: benchReplay,
-  console: benchConsole,
 };
 
 if (process.argv.includes("--help")) {
