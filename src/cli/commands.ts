@@ -17,11 +17,13 @@ const groups: Readonly<Record<string, Group>> = {
   user: async () => [
     ...(await import("./user-commands.ts")).userCommands,
     ...(await import("./member-commands.ts")).memberCommands,
+    ...(await import("./user-data-commands.ts")).userDataCommands,
   ],
   device: async () => [
     ...(await import("./device-commands.ts")).deviceCommands,
     ...(await import("./device-look-commands.ts")).deviceLookCommands,
     ...(await import("./poisoned-commands.ts")).poisonedCommands,
+    ...(await import("./device-erase-command.ts")).deviceEraseCommands,
   ],
   webhooks: async () => (await import("./webhook-commands.ts")).webhookCommands,
   simulate: async () => (await import("./simulate-command.ts")).simulateCommands,

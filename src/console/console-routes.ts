@@ -10,7 +10,9 @@ import { deliveryRoutes } from "./admin/delivery-routes.ts";
 import { deviceAdminRoutes } from "./admin/device-admin-routes.ts";
 import { integrationRoutes } from "./admin/integration-routes.ts";
 import { logEventRoutes } from "./admin/log-event-routes.ts";
+import type { ConsolePage } from "./console-page.ts";
 import { type CredentialOptions, credentialRoutes } from "./credential-routes.ts";
+import { managedDeviceRoutes } from "./devices/managed-device-routes.ts";
 import { fleetRoutes } from "./fleet-routes.ts";
 import { registerPasswordReset } from "./reset-routes.ts";
 import { registerSignIn, type SignInOptions } from "./sign-in-routes.ts";
@@ -30,10 +32,11 @@ export const consoleRoutes = (
   ...deliveryHealthRoutes(),
   ...logEventRoutes(options),
   ...deviceAdminRoutes(options.catalog),
+  ...managedDeviceRoutes(options.catalog),
 ];
 
 /** What people need before they have a session: signing in, and the pages behind links in mails. */
-export function registerConsoleEntry(app: FastifyInstance, options: SignInOptions): void {
+export function registerConsoleEntry(app: FastifyInstance, options: SignInOptions & { page: ConsolePage }): void {
   registerSignIn(app, options);
   registerPasswordReset(app, options);
   registerActivation(app, options);

@@ -1,5 +1,6 @@
 /** The shapes of answers, taken from the schemas that the server validates and serializes with. Nothing is written twice. */
 import type { Static } from "@sinclair/typebox";
+import type { FormerDevice as FormerDeviceRow } from "../../src/console/devices/former-devices.ts";
 import type { RateUse } from "../../src/http/rate-limit-store.ts";
 import type { Attempt as AttemptRow } from "../../src/outbound/attempt-list.ts";
 import type { DeadLetter as DeadLetterRow } from "../../src/outbound/dead-letter-store.ts";
@@ -7,11 +8,14 @@ import type { DeliveryHealth as Health } from "../../src/outbound/delivery-healt
 import type { EventDetail as LoggedEventRecord } from "../../src/outbound/event-detail.ts";
 import type { LogEntry as LogEntryRow } from "../../src/outbound/event-list.ts";
 import type { DeviceModel as DeviceModelSchema } from "../../src/resources/catalog/catalog-schemas.ts";
+import type { UnknownDevice as UnknownDeviceRow } from "../../src/resources/devices/unknown-device-store.ts";
 import type { IntegrationRecord } from "../../src/resources/organizations/integration-record.ts";
 import type { SecretTimes } from "../../src/resources/organizations/secret-rotation.ts";
 import type { User } from "../../src/resources/users/user-record.ts";
 
+export type { DeviceCapabilityChoice } from "../../src/console/devices/capability-choices.ts";
 export type { Acknowledgement, FleetDevice, FleetPage } from "../../src/console/fleet-store.ts";
+export type { LinkView, OpenInvitation } from "../../src/console/link-view.ts";
 export type { FactorState } from "../../src/oauth/second-factor-store.ts";
 export type { TestDelivery } from "../../src/outbound/test-event.ts";
 export type { Assignment } from "../../src/resources/assignments/assignment-record.ts";
@@ -20,6 +24,7 @@ export type { Capability } from "../../src/resources/catalog/catalog-schemas.ts"
 export type { Command } from "../../src/resources/commands/command-record.ts";
 export type { Device } from "../../src/resources/devices/device-record.ts";
 export type { DeviceConfig } from "../../src/resources/devices/device-settings.ts";
+export type { ImportError } from "../../src/resources/devices/import-file.ts";
 export type { EcgRecording, EcgRecordingDetail } from "../../src/resources/ecg/ecg-record.ts";
 export type { EcgWaveform } from "../../src/resources/ecg/ecg-routes.ts";
 export type { Event, EventDetail } from "../../src/resources/events/event-record.ts";
@@ -45,6 +50,8 @@ type Sent<T> = T extends Date
 export type Integration = Sent<IntegrationRecord>;
 export type Attempt = Sent<AttemptRow>;
 export type DeadLetter = Sent<DeadLetterRow>;
+export type UnknownDevice = Sent<UnknownDeviceRow>;
+export type FormerDevice = Sent<FormerDeviceRow>;
 export type DeliveryHealth = Sent<Health>;
 export type LogEntry = Sent<LogEntryRow>;
 export type LoggedEvent = Sent<LoggedEventRecord>;

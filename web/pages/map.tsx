@@ -1,8 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { AlarmCard, nameOf } from "../parts/alarm-card.tsx";
-import { matches } from "../parts/device-filter.ts";
 import { DoneAlarms } from "../parts/done-alarms.tsx";
-import { makeStateFleet } from "../parts/fleet-states.ts";
+import { makeStateFleet, matches } from "../parts/fleet-states.ts";
 import { lazy } from "../parts/lazy.tsx";
 import { Link } from "../parts/link.tsx";
 import { PageTitle } from "../parts/page-title.tsx";

@@ -4,8 +4,8 @@ import { useFences } from "../state/fences.ts";
 import { common } from "../texts/common.ts";
 import { mapTexts as texts } from "../texts/map.ts";
 import { nameOf } from "./alarm-card.tsx";
-import type { StatedDevice } from "./device-filter.ts";
 import { addFleetLayers } from "./fleet-layers.ts";
+import type { StatedDevice } from "./fleet-states.ts";
 import { circlePolygon, openMap } from "./map-base.ts";
 import { configuredStyle } from "./map-style.ts";
 

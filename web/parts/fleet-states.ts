@@ -1,6 +1,14 @@
 import type { FleetDevice } from "../api/types.ts";
 import { type DeviceState, staleBefore, stateOf } from "../state/device-state.ts";
-import type { StatedDevice } from "./device-filter.ts";
+
+export interface StatedDevice {
+  device: FleetDevice;
+  state: DeviceState;
+}
+
+/** By name, IMEI, model, tag and the people who hold it; `wanted` is in small letters. */
+export const matches = ({ name, uid, device_model_name, tags, people }: FleetDevice, wanted: string): boolean =>
+  [name, uid, device_model_name, ...tags, ...people].some((text) => text.toLowerCase().includes(wanted));
 
 /** The order of the list beside the map. */
 const shownOrder: readonly DeviceState[] = ["alarm", "online", "stale", "offline"];

@@ -1,5 +1,5 @@
 import type { FleetDevice } from "../api/types.ts";
-import { matches } from "./device-filter.ts";
+import { matches } from "./fleet-states.ts";
 import { addDays, startOfDay } from "./time-view.ts";
 
 export interface HistoryFilter {
