@@ -27,7 +27,10 @@ const groups: Readonly<Record<string, Group>> = {
   ],
   webhooks: async () => (await import("./webhook-commands.ts")).webhookCommands,
   simulate: async () => (await import("./simulate-command.ts")).simulateCommands,
-  db: async () => (await import("./db-commands.ts")).dbCommands,
+  db: async () => [
+    ...(await import("./db-commands.ts")).dbCommands,
+    ...(await import("./db-upgrade-command.ts")).dbUpgradeCommands,
+  ],
   backup: async () => (await import("./backup-commands.ts")).backupCommands,
   restore: async () => (await import("./restore-command.ts")).restoreCommands,
   bench: async () => (await import("./bench-command.ts")).benchCommands,

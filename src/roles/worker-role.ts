@@ -14,6 +14,7 @@ import { observeDeviceWork } from "./device-work-gauges.ts";
 import { observeLastBackup } from "./last-backup.ts";
 import { startPeriodicWork } from "./periodic-work.ts";
 import type { ServiceParts } from "./service-parts.ts";
+import { watchWalArchive } from "./wal-archive.ts";
 import { webhookOptions } from "./webhook-options.ts";
 
 /** What nobody waits for: speech, timers of rules, mails, webhooks, lookups of places and the housekeeping. */
@@ -29,6 +30,9 @@ export function openWorkerRole(parts: ServiceParts): void {
   lifecycle.add("open work", observeDeviceWork(db, metrics, log, 15_000));
   if (config.databaseUrl === undefined) {
     lifecycle.add("age of the last backup", observeLastBackup(db, metrics, log, 60_000));
+    const { walArchiveDir: wanted, walArchiveDays: keepDays } = config;
+    const watch = { db, metrics, log, wanted, keepDays, nowMs: () => clock.nowMs() };
+    lifecycle.add("WAL archive", watchWalArchive(watch, 10_000));
   }
   const alarmMails = repeat("alarm mails", 1000, log, async () => {
     await queueAlarmMails(db, clock, parts.baseUrl);
@@ -43,7 +47,7 @@ export function openWorkerRole(parts: ServiceParts): void {
   const { smtpUrl, mailFrom: from } = config;
   const mails = startMailSender({ ...shared, smtpUrl, from, folder: join(config.dataDir, "mail") });
   lifecycle.add("mail sender", () => mails.close());
-  const push = startWebhookPush({ ...shared, secrets, ...webhookOptions(config) });
+  const push = startWebhookPush({ ...shared, owner: parts.processId, secrets, ...webhookOptions(config) });
   lifecycle.add("webhook push", () => push.close());
   const { geolocateUrl, geocoderUrl } = config;
   if (geolocateUrl === undefined && geocoderUrl === undefined) return;

@@ -21,6 +21,8 @@ const find = (tag: string | null | undefined): Locale | undefined =>
 export const regionalLocale = (): string =>
   navigator.languages.find((tag) => find(tag) === locale.get()) ?? locale.get();
 
+export const isLocale = (text: string): text is Locale => locales.some((one) => one === text);
+
 /** The person's choice, else the browser's, else the one that the page came with, which is the organization's. */
 export function chooseLocale(chosen: string | null): void {
   const fromBrowser = navigator.languages.map(find).find((one) => one !== undefined);
