@@ -7,10 +7,10 @@ import { usePaged } from "../state/paged.ts";
 import { setQuery, useQuery } from "../state/router.ts";
 import { useStore } from "../state/store.ts";
 import { useStreamEvent } from "../state/stream-events.ts";
-import { readerZone } from "../state/zone.ts";
+
 import { eventKind, eventKinds, alarmTexts as texts } from "../texts/alarms.ts";
 import { common } from "../texts/common.ts";
-import { showTime } from "../texts/format.ts";
+import { readerZone, showTime } from "../texts/format.ts";
 import { nameOf } from "./alarm-card.tsx";
 import { oneOf } from "./device-filter.ts";
 import { Choice, Field } from "./field.tsx";

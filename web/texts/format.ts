@@ -74,7 +74,7 @@ export function showSpan(seconds: number): string {
 }
 
 const showUnit = (value: number, unit: string): string =>
-  new Intl.NumberFormat(locale.get(), {
+  new Intl.NumberFormat(regionalLocale(), {
     style: "unit",
     unit,
     unitDisplay: "short",
