@@ -14,6 +14,7 @@ import { ownOrganizationRoutes } from "./admin/own-organization-routes.ts";
 import type { ConsolePage } from "./console-page.ts";
 import { type CredentialOptions, credentialRoutes } from "./credential-routes.ts";
 import { managedDeviceRoutes } from "./devices/managed-device-routes.ts";
+import { fleetRoutes } from "./fleet-routes.ts";
 import type { OperatorServices } from "./operator/operator-services.ts";
 import { organizationAdminRoutes } from "./operator/organization-routes.ts";
 import { recoveryRoutes } from "./operator/recovery-routes.ts";
@@ -31,6 +32,7 @@ export const consoleRoutes = (
   ...accountRoutes(options.baseUrl),
   ...credentialRoutes(options),
   ...streamRoutes(options.hub),
+  ...fleetRoutes(options.catalog),
   ...integrationRoutes({ secrets: options.secrets, allowCidrs: options.webhooks.allowCidrs }),
   ...deliveryRoutes(options),
   ...deliveryHealthRoutes(),

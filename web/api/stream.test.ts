@@ -83,6 +83,17 @@ describe("the live stream of a browser", () => {
     expect([stream.state.get(), resyncs]).toEqual(["live", 1]);
   });
 
+  it("connects again as soon as a laptop that slept is opened", () => {
+    let resyncs = 0;
+    stream.on("resync", () => resyncs++);
+    // Nothing runs while it sleeps, and the clock goes on.
+    vi.setSystemTime(Date.now() + 8 * 3_600_000);
+    windowEvents.dispatchEvent(new Event("visibilitychange"));
+    expect([stream.state.get(), FakeSource.opened.length]).toEqual(["lost", 2]);
+    newest().say("hello", { now: 3 });
+    expect([stream.state.get(), resyncs, openCount()]).toEqual(["live", 1, 1]);
+  });
+
   it("is lost at once when the connection ends or the network goes, and connects again", () => {
     newest().fail();
     expect(stream.state.get()).toBe("lost");

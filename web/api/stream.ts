@@ -79,7 +79,7 @@ export function openStream(): Stream {
     open();
   }
   const lose = (): void => state.set("lost");
-  const watch = setInterval(() => {
+  const check = (): void => {
     const silenceMs = Date.now() - heardAtMs;
     if (silenceMs > maxSilenceMs + maxTrialMs) {
       lose();
@@ -88,7 +88,10 @@ export function openStream(): Stream {
       former = source;
       open();
     }
-  }, 5000);
+  };
+  const watch = setInterval(check, 5000);
+  // A laptop that was closed is opened: nobody waits for the next round.
+  addEventListener("visibilitychange", check);
   addEventListener("online", connect);
   addEventListener("offline", lose);
   connect();
@@ -102,6 +105,7 @@ export function openStream(): Stream {
     close: () => {
       close();
       clearInterval(watch);
+      removeEventListener("visibilitychange", check);
       removeEventListener("online", connect);
       removeEventListener("offline", lose);
     },

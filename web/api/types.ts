@@ -21,6 +21,7 @@ import type { SecretTimes } from "../../src/resources/organizations/secret-rotat
 import type { User } from "../../src/resources/users/user-record.ts";
 
 export type { DeviceCapabilityChoice } from "../../src/console/devices/capability-choices.ts";
+export type { Acknowledgement, FleetDevice, FleetPage } from "../../src/console/fleet-store.ts";
 export type { LinkView, OpenInvitation } from "../../src/console/link-view.ts";
 export type { DatabaseSize } from "../../src/console/operator/database-size.ts";
 export type { RetryOutcome } from "../../src/console/operator/operator-services.ts";

@@ -9,6 +9,7 @@ import { describeSchedule } from "../parts/fence-schedule.ts";
 import { lazy } from "../parts/lazy.tsx";
 import { PageTitle } from "../parts/page-title.tsx";
 import { Empty, Failure, Loading } from "../parts/states.tsx";
+import { forgetFences } from "../state/fences.ts";
 import { devices } from "../state/live.ts";
 import { useLoaded } from "../state/loaded.ts";
 import { hasRole } from "../state/session.ts";
@@ -87,6 +88,7 @@ export function GeofencesPage() {
             onDone={() => {
               setNotice(common("saved"));
               close();
+              forgetFences();
               if (fences.kind !== "loading") fences.reload();
             }}
             onCancel={close}

@@ -1,15 +1,17 @@
 import { useMemo, useState } from "preact/hooks";
-import type { Device } from "../api/types.ts";
 import { AlarmCard, nameOf } from "../parts/alarm-card.tsx";
+import { DoneAlarms } from "../parts/done-alarms.tsx";
+import { makeStateFleet, matches } from "../parts/fleet-states.ts";
 import { lazy } from "../parts/lazy.tsx";
 import { Link } from "../parts/link.tsx";
 import { PageTitle } from "../parts/page-title.tsx";
 import { Empty, Loading } from "../parts/states.tsx";
-import { type DeviceState, stateOf } from "../state/device-state.ts";
+import type { DeviceState } from "../state/device-state.ts";
 import { devices, isLoaded, openAlarms } from "../state/live.ts";
 import { useNow } from "../state/now.ts";
 import { setQuery, useQuery } from "../state/router.ts";
 import { useStore } from "../state/store.ts";
+import { alarmTexts } from "../texts/alarms.ts";
 import { common } from "../texts/common.ts";
 import { showAge } from "../texts/format.ts";
 import { mapTexts as texts } from "../texts/map.ts";
@@ -23,7 +25,8 @@ const stateWords = { alarm: "stateAlarm", stale: "stateStale" } as const;
 const wordOf = (state: DeviceState): string =>
   state === "alarm" || state === "stale" ? texts(stateWords[state]) : common(state);
 
-const order: Readonly<Record<DeviceState, number>> = { alarm: 0, online: 1, stale: 2, offline: 3 };
+/** More would hide the devices; the page of alarms has them all. */
+const maxAlarms = 20;
 
 /** All devices one may see, on the map and in a list that needs no map, and the alarms beside them. */
 export function MapPage() {
@@ -35,30 +38,37 @@ export function MapPage() {
   const followed = query.get("device");
   const [search, setSearch] = useState("");
   const inAlarm = useMemo(() => new Set(alarms.map(({ device_uid }) => device_uid)), [alarms]);
-  const stated = useMemo(
-    () =>
-      [...known.values()]
-        .map((device) => ({ device, state: stateOf(device, inAlarm.has(device.uid), nowMs) }))
-        .toSorted((a, b) => order[a.state] - order[b.state] || a.device.name.localeCompare(b.device.name)),
-    [known, inAlarm, nowMs],
-  );
+  const [stateFleet] = useState(makeStateFleet);
+  const stated = useMemo(() => stateFleet(known, inAlarm, nowMs), [known, inAlarm, nowMs]);
   const wanted = search.trim().toLowerCase();
-  const matches = ({ name, uid, tags }: Device): boolean =>
-    [name, uid, ...tags].some((text) => text.toLowerCase().includes(wanted));
-  const found = stated.filter(({ device }) => wanted === "" || matches(device));
+  const found = useMemo(
+    () => (wanted === "" ? stated : stated.filter(({ device }) => matches(device, wanted))),
+    [stated, wanted],
+  );
 
   return (
     <div class="map-page">
       <PageTitle>{common("map")}</PageTitle>
       <section class="map" aria-label={common("map")}>
-        <FleetMap fleet={found} followed={followed} onChoose={(uid) => setQuery({ device: uid })} />
+        <FleetMap
+          fleet={found}
+          isComplete={isReady}
+          followed={followed}
+          onChoose={(uid) => setQuery({ device: uid })}
+        />
       </section>
       <div class="beside">
+        <DoneAlarms />
         {alarms.length > 0 && (
           <section aria-label={texts("alarmPanel")} class="alarms">
-            {alarms.slice(0, 5).map((event) => (
+            {alarms.slice(0, maxAlarms).map((event) => (
               <AlarmCard key={event.id} event={event} device={known.get(event.device_uid)} />
             ))}
+            {alarms.length > maxAlarms && (
+              <p>
+                <Link to="/console/alarms">{alarmTexts("allAlarms", { count: alarms.length })}</Link>
+              </p>
+            )}
           </section>
         )}
         <section aria-label={common("devices")}>
@@ -75,6 +85,7 @@ export function MapPage() {
                 <span class={`dot ${state}`} aria-hidden="true" />
                 <Link to={`/console/devices/${device.uid}`}>{nameOf(device, device.uid)}</Link>
                 <small>
+                  {device.people.length > 0 && `${device.people.join(", ")} · `}
                   {wordOf(state)}
                   {" · "}
                   {device.last_location ? showAge(device.last_location.ts, nowMs) : texts("noPosition")}

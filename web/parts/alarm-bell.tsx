@@ -4,20 +4,35 @@ import { devices, onNewAlarm, openAlarms } from "../state/live.ts";
 import { useStore } from "../state/store.ts";
 import { eventKind, alarmTexts as texts } from "../texts/alarms.ts";
 import { nameOf } from "./alarm-card.tsx";
-import { ring } from "./sound.ts";
+import { isSoundBlocked, ring } from "./sound.ts";
 
 const soundKey = "vigil.sound";
+const ringEveryMs = 15_000;
+const testShownMs = 8000;
+
+/** False where the browser does not allow it, as those of phones do not without a service worker. */
+function showNotification(title: string, options: NotificationOptions): boolean {
+  if (!("Notification" in window) || Notification.permission !== "granted") return false;
+  try {
+    new Notification(title, options);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 function notify(event: Event): void {
-  if (!("Notification" in window) || Notification.permission !== "granted" || !document.hidden) return;
+  if (!document.hidden) return;
   const who = nameOf(devices.get().get(event.device_uid), event.device_uid);
-  new Notification(`${eventKind(event.event_type)}: ${who}`, { tag: event.id, requireInteraction: true });
+  showNotification(`${eventKind(event.event_type)}: ${who}`, { tag: event.id, requireInteraction: true });
 }
 
 /** Rings while somebody waits for help, and notifies when the page is not looked at. Both can be tried. */
 export function AlarmBell() {
   const [isOn, setOn] = useState(() => localStorage.getItem(soundKey) !== "off");
   const [permission, setPermission] = useState(() => ("Notification" in window ? Notification.permission : "denied"));
+  const [result, setResult] = useState("");
+  const isBlocked = useStore(isSoundBlocked);
   const criticalCount = useStore(
     openAlarms,
     (alarms) => alarms.filter(({ severity }) => severity === "critical").length,
@@ -25,8 +40,8 @@ export function AlarmBell() {
 
   useEffect(() => {
     const heard = (event: Event): void => {
-      notify(event);
       if (isOn) ring(event.severity === "critical");
+      notify(event);
     };
     onNewAlarm.add(heard);
     return () => {
@@ -35,25 +50,41 @@ export function AlarmBell() {
   }, [isOn]);
   useEffect(() => {
     if (!isOn || criticalCount === 0) return undefined;
-    const timer = setInterval(() => ring(true), 15_000);
+    const timer = setInterval(() => ring(true), ringEveryMs);
     return () => clearInterval(timer);
   }, [isOn, criticalCount > 0]);
+  useEffect(() => {
+    if (result === "") return undefined;
+    const timer = setTimeout(() => setResult(""), testShownMs);
+    return () => clearTimeout(timer);
+  }, [result]);
 
   const switchSound = (): void => {
     localStorage.setItem(soundKey, isOn ? "off" : "on");
     setOn(!isOn);
     if (!isOn) ring(false);
   };
+  const test = (): void => {
+    ring(true);
+    const isNotified = showNotification(texts("testDone"), { tag: "vigil-test" });
+    const more = isNotified ? texts("testNotified") : permission === "denied" ? texts("testBlocked") : "";
+    setResult(`${texts("testDone")} ${more}`.trim());
+  };
   return (
     <span class="bell">
+      {isOn && isBlocked && <strong class="mark warn">{texts("soundBlocked")}</strong>}
       <button type="button" class="plain" aria-pressed={isOn} onClick={switchSound}>
         {texts(isOn ? "soundOn" : "soundOff")}
+      </button>
+      <button type="button" class="plain" onClick={test}>
+        {texts("test")}
       </button>
       {permission === "default" && (
         <button type="button" class="plain" onClick={() => void Notification.requestPermission().then(setPermission)}>
           {texts("notify")}
         </button>
       )}
+      <small role="status">{result}</small>
     </span>
   );
 }

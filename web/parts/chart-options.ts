@@ -1,5 +1,5 @@
 import uPlot from "uplot";
-import { locale } from "../texts/locale.ts";
+import { regionalLocale } from "../texts/locale.ts";
 import type { Bounds } from "./device-bounds.ts";
 
 /** The width of the values at the left of every chart; the time line above them begins at the same place. */
@@ -11,8 +11,8 @@ const colour = (name: string): string => getComputedStyle(document.documentEleme
 
 /** Times along the bottom: hours within a day, dates where a day begins. */
 function timeLabels(timeZone: string) {
-  const clock = new Intl.DateTimeFormat(locale.get(), { timeZone, hour: "2-digit", minute: "2-digit" });
-  const date = new Intl.DateTimeFormat(locale.get(), { timeZone, day: "numeric", month: "short" });
+  const clock = new Intl.DateTimeFormat(regionalLocale(), { timeZone, hour: "2-digit", minute: "2-digit" });
+  const date = new Intl.DateTimeFormat(regionalLocale(), { timeZone, day: "numeric", month: "short" });
   return (_: uPlot, splits: number[], _axis: number, _space: number, incrementMs: number): string[] =>
     splits.map((time, index) => {
       const before = splits[index - 1];

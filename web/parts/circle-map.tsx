@@ -1,6 +1,7 @@
 import type { GeoJSONSource, Map as MapView } from "maplibre-gl";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Device, Geofence } from "../api/types.ts";
+import type { FleetDevice, Geofence } from "../api/types.ts";
+import { common } from "../texts/common.ts";
 import { mapTexts as texts } from "../texts/map.ts";
 import { type Circle, drawCircle, edgeOf } from "./circle-drawing.ts";
 import { circlePolygon, openMap } from "./map-base.ts";
@@ -9,7 +10,7 @@ import { configuredStyle } from "./map-style.ts";
 export interface CircleMapProps {
   /** Those that are only shown. */
   fences: readonly Geofence[];
-  devices: readonly Device[];
+  devices: readonly FleetDevice[];
   /** Undefined while none is drawn. */
   circle: Circle | undefined;
   /** Undefined: one may only look. */
@@ -169,6 +170,7 @@ export function CircleMap({ fences, devices, circle, onDraw, focus }: CircleMapP
   if (isBroken) return <p class="state">{texts("noMap")}</p>;
   return (
     <>
+      {!isReady && <p class="map-wait">{common("loading")}</p>}
       <div ref={container} class="map-canvas" />
       {configuredStyle() === "" && <p class="map-note">{texts("outline")}</p>}
     </>

@@ -69,7 +69,12 @@ export function DeviceChart(props: DeviceChartProps) {
       u.destroy();
       plot.current = undefined;
     };
-  }, [series, boundsKey]);
+  }, [chart, boundsKey]);
+  // A new value must not end a gesture, so the drawing stays and only its data changes.
+  useEffect(() => {
+    plot.current?.setData([series.timesMs, ...series.values] as uPlot.AlignedData, false);
+    plot.current?.redraw();
+  }, [series]);
   useEffect(() => {
     plot.current?.setScale("x", { min: view.fromMs, max: view.toMs });
   }, [view.fromMs, view.toMs]);

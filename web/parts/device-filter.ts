@@ -1,4 +1,4 @@
-import type { Device } from "../api/types.ts";
+import type { FleetDevice } from "../api/types.ts";
 
 export const stateFilters = ["", "alarm", "online", "stale", "offline"] as const;
 export const batteryFilters = ["", "low", "half", "unknown"] as const;
@@ -24,7 +24,8 @@ export const oneOf = <T extends string>(known: readonly T[], given: string | nul
 
 const lowPercent = 20;
 
-export const batteryOf = (device: Device): number | undefined => device.last_status.bat?.value;
+export const batteryOf = (device: Pick<FleetDevice, "last_status">): number | undefined =>
+  device.last_status.bat?.value;
 export const isLow = (percent: number | undefined): boolean => percent !== undefined && percent < lowPercent;
 
 /** What needs somebody comes first: who is not online, the emptiest battery, who was seen longest ago. */
@@ -46,7 +47,7 @@ export function listQuery({ search, state, battery, seen, order }: DeviceFilter)
 /** "Watch 2" comes before "Watch 10". */
 const collator = new Intl.Collator(undefined, { numeric: true });
 
-export const byName = (a: Device, b: Device): number =>
+export const byName = (a: Pick<FleetDevice, "name" | "uid">, b: Pick<FleetDevice, "name" | "uid">): number =>
   collator.compare(a.name, b.name) || collator.compare(a.uid, b.uid);
 
 /** What somebody typed, one tag after the other with commas between them, without repetition. */

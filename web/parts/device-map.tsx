@@ -1,6 +1,7 @@
 import { type GeoJSONSource, type Map as MapView, ScaleControl } from "maplibre-gl";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Device } from "../api/types.ts";
+import { common } from "../texts/common.ts";
 import { mapTexts as texts } from "../texts/map.ts";
 import { piecesOf, type Stop, type TrackPoint } from "./device-track.ts";
 import { circlePolygon, openMap } from "./map-base.ts";
@@ -148,6 +149,7 @@ export function DeviceMap({ last, points, stops, place, fitKey }: DeviceMapProps
   if (isBroken) return <p class="state">{texts("noMap")}</p>;
   return (
     <>
+      {!isReady && <p class="map-wait">{common("loading")}</p>}
       <div ref={container} class="map-canvas" />
       {configuredStyle() === "" && <p class="map-note">{texts("outline")}</p>}
     </>

@@ -1,6 +1,6 @@
 import { deviceTexts as texts } from "../texts/device.ts";
 import { readerZone, showClock, showNumber } from "../texts/format.ts";
-import { locale } from "../texts/locale.ts";
+import { regionalLocale } from "../texts/locale.ts";
 import type { Track } from "./device-history.ts";
 import type { Stop } from "./device-track.ts";
 
@@ -10,7 +10,7 @@ const clock = (timeMs: number): string => showClock(new Date(timeMs).toISOString
 export function showDuration(ms: number): string {
   const minutes = Math.round(ms / 60_000);
   const part = (value: number, unit: "hour" | "minute"): string =>
-    new Intl.NumberFormat(locale.get(), { style: "unit", unit, unitDisplay: "short" }).format(value);
+    new Intl.NumberFormat(regionalLocale(), { style: "unit", unit, unitDisplay: "short" }).format(value);
   const hours = Math.floor(minutes / 60);
   return [hours > 0 ? part(hours, "hour") : "", minutes % 60 > 0 || hours === 0 ? part(minutes % 60, "minute") : ""]
     .filter(Boolean)

@@ -25,8 +25,12 @@ import "../styles/device.css";
 /** The record of a device, kept current by the stream. */
 export function useDevice(uid: string) {
   const loaded = useLoaded(`device/${uid}`, () => get<Device>(`/api/v1/devices/${uid}/`));
-  const live = useStore(devices).get(uid);
-  return loaded.kind === "ready" && live ? { ...loaded, value: { ...loaded.value, ...live } } : loaded;
+  const live = useStore(devices, (known) => known.get(uid));
+  const isNewer = loaded.kind === "ready" && live && (live.last_seen_at ?? "") >= (loaded.value.last_seen_at ?? "");
+  if (!isNewer) return loaded;
+  // The short record of the fleet has the battery alone until the device says something.
+  const last_status = { ...loaded.value.last_status, ...live.last_status };
+  return { ...loaded, value: { ...loaded.value, ...live, last_status } };
 }
 
 /** Of the assignments that one may see, those of the device. */

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { patch, post, remove } from "../api/client.ts";
-import type { Device, GeofenceDetail, User } from "../api/types.ts";
+import type { FleetDevice, GeofenceDetail, User } from "../api/types.ts";
 import { session } from "../state/session.ts";
 import { useSubmit } from "../state/submit.ts";
 import { common } from "../texts/common.ts";
@@ -18,7 +18,7 @@ interface FenceFormProps {
   draft: FenceDraft;
   /** The links that are stored. */
   linked: readonly string[];
-  devices: readonly Device[];
+  devices: readonly FleetDevice[];
   people: readonly User[];
   onChange(draft: FenceDraft): void;
   /** It exists from now on, though its links may still fail. */

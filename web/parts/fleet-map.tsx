@@ -1,148 +1,106 @@
 import type { GeoJSONSource, Map as MapView } from "maplibre-gl";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { getAll } from "../api/client.ts";
-import type { Device, Geofence } from "../api/types.ts";
-import type { DeviceState } from "../state/device-state.ts";
+import { useFences } from "../state/fences.ts";
+import { common } from "../texts/common.ts";
 import { mapTexts as texts } from "../texts/map.ts";
 import { nameOf } from "./alarm-card.tsx";
+import { addFleetLayers } from "./fleet-layers.ts";
+import type { StatedDevice } from "./fleet-states.ts";
 import { circlePolygon, openMap } from "./map-base.ts";
 import { configuredStyle } from "./map-style.ts";
 
 export interface FleetMapProps {
-  fleet: readonly { device: Device; state: DeviceState }[];
+  /** A device that has not changed is the same object as before. */
+  fleet: readonly StatedDevice[];
+  /** Nothing of the fleet is still on its way. */
+  isComplete: boolean;
   followed: string | null;
   onChoose(uid: string): void;
 }
 
-const colours: Readonly<Record<DeviceState, string>> = {
-  alarm: "#c62828",
-  online: "#0b6b5d",
-  stale: "#8a6d00",
-  offline: "#5f6b76",
-};
+/** Circles of metres are a point at a smaller scale, and thousands of them hide the map. */
+const minCircleZoom = 9;
+const maxCircles = 300;
 
-function pointsOf(fleet: FleetMapProps["fleet"]): GeoJSON.FeatureCollection {
-  return {
-    type: "FeatureCollection",
-    features: fleet.flatMap(({ device, state }) => {
-      const at = device.last_location;
-      if (!at) return [];
-      const properties = {
-        uid: device.uid,
-        name: nameOf(device, device.uid),
-        state,
-        isAlarm: state === "alarm" ? 1 : 0,
-      };
-      return [{ type: "Feature", geometry: { type: "Point", coordinates: [at.lng, at.lat] }, properties }];
-    }),
-  };
+function pointOf({ device, state }: StatedDevice): GeoJSON.Feature | undefined {
+  const at = device.last_location;
+  if (!at) return undefined;
+  const { uid } = device;
+  const properties = { uid, name: nameOf(device, uid), state, isAlarm: state === "alarm" ? 1 : 0 };
+  return { type: "Feature", geometry: { type: "Point", coordinates: [at.lng, at.lat] }, properties };
+}
+
+/** Whether the map draws the two alike: most packets move nothing. */
+function isDrawnAlike(a: StatedDevice, b: StatedDevice): boolean {
+  const [from, to] = [a.device.last_location, b.device.last_location];
+  return a.state === b.state && a.device.name === b.device.name && from?.lat === to?.lat && from?.lng === to?.lng;
+}
+
+/** What must be drawn anew for the fleet, given what is drawn; `drawn` is brought up to date. */
+function differenceOf(drawn: Map<string, StatedDevice>, fleet: readonly StatedDevice[]) {
+  const add: GeoJSON.Feature[] = [];
+  const remove: string[] = [];
+  const isThere = new Set<string>();
+  for (const one of fleet) {
+    const { uid } = one.device;
+    isThere.add(uid);
+    const before = drawn.get(uid);
+    if (before === one) continue;
+    drawn.set(uid, one);
+    if (before && isDrawnAlike(before, one)) continue;
+    const point = pointOf(one);
+    if (point) add.push(point);
+    else remove.push(uid);
+  }
+  if (isThere.size < drawn.size) {
+    for (const uid of drawn.keys()) {
+      if (isThere.has(uid)) continue;
+      drawn.delete(uid);
+      remove.push(uid);
+    }
+  }
+  return { add, remove };
 }
 
 /** Circles only where a position is not from satellites: there the circle says more than the point. */
-function accuracyOf(fleet: FleetMapProps["fleet"]): GeoJSON.FeatureCollection {
-  return {
-    type: "FeatureCollection",
-    features: fleet.flatMap(({ device }) => {
+function circlesIn(map: MapView, fleet: readonly StatedDevice[]): GeoJSON.FeatureCollection {
+  const features: GeoJSON.Feature[] = [];
+  if (map.getZoom() >= minCircleZoom) {
+    const bounds = map.getBounds();
+    for (const { device } of fleet) {
       const at = device.last_location;
-      if (!at || at.source === "gps" || !at.accuracy_m) return [];
-      return [{ type: "Feature", geometry: circlePolygon(at.lng, at.lat, at.accuracy_m, 32), properties: {} }];
-    }),
-  };
+      if (!at || at.source === "gps" || !at.accuracy_m || !bounds.contains([at.lng, at.lat])) continue;
+      features.push({
+        type: "Feature",
+        geometry: circlePolygon(at.lng, at.lat, at.accuracy_m, 32),
+        properties: {},
+      });
+      if (features.length === maxCircles) break;
+    }
+  }
+  return { type: "FeatureCollection", features };
 }
 
-const nothing: GeoJSON.FeatureCollection = { type: "FeatureCollection", features: [] };
-const stateColour = ["match", ["get", "state"], ...Object.entries(colours).flat(), "#5f6b76"];
+const edges = (values: readonly number[]): [number, number] => [
+  values.reduce((a, b) => Math.min(a, b)),
+  values.reduce((a, b) => Math.max(a, b)),
+];
 
-function addLayers(map: MapView): void {
-  map.addSource("fences", { type: "geojson", data: nothing });
-  map.addSource("accuracy", { type: "geojson", data: nothing });
-  map.addSource("fleet", {
-    type: "geojson",
-    data: nothing,
-    cluster: true,
-    clusterRadius: 44,
-    clusterProperties: { alarms: ["+", ["get", "isAlarm"]] },
-  });
-  map.addLayer({
-    id: "fences",
-    type: "fill",
-    source: "fences",
-    paint: { "fill-color": "#1565c0", "fill-opacity": 0.12 },
-  });
-  map.addLayer({
-    id: "fence-lines",
-    type: "line",
-    source: "fences",
-    paint: { "line-color": "#1565c0", "line-width": 1.5 },
-  });
-  map.addLayer({
-    id: "accuracy",
-    type: "fill",
-    source: "accuracy",
-    paint: { "fill-color": "#0b6b5d", "fill-opacity": 0.12 },
-  });
-  map.addLayer({
-    id: "clusters",
-    type: "circle",
-    source: "fleet",
-    filter: ["has", "point_count"],
-    paint: {
-      "circle-color": ["case", [">", ["get", "alarms"], 0], colours.alarm, colours.online],
-      "circle-radius": ["step", ["get", "point_count"], 14, 20, 18, 200, 24],
-      "circle-stroke-color": "#ffffff",
-      "circle-stroke-width": 2,
-    },
-  });
-  map.addLayer({
-    id: "counts",
-    type: "symbol",
-    source: "fleet",
-    filter: ["has", "point_count"],
-    layout: { "text-field": ["get", "point_count_abbreviated"], "text-size": 12, "text-allow-overlap": true },
-    paint: { "text-color": "#ffffff" },
-  });
-  map.addLayer({
-    id: "devices",
-    type: "circle",
-    source: "fleet",
-    filter: ["!", ["has", "point_count"]],
-    paint: {
-      "circle-color": stateColour as never,
-      "circle-radius": ["case", ["==", ["get", "state"], "alarm"], 10, 7],
-      "circle-stroke-color": "#ffffff",
-      "circle-stroke-width": 2,
-    },
-  });
-  map.addLayer({
-    id: "names",
-    type: "symbol",
-    source: "fleet",
-    minzoom: 9,
-    filter: ["!", ["has", "point_count"]],
-    layout: { "text-field": ["get", "name"], "text-size": 12, "text-offset": [0, 1.3], "text-anchor": "top" },
-    paint: { "text-color": "#18212b", "text-halo-color": "#ffffff", "text-halo-width": 1.5 },
-  });
-}
-
-async function showFences(map: MapView): Promise<void> {
-  const fences = await getAll<Geofence>("/api/v1/geofences/?page_size=200");
-  (map.getSource("fences") as GeoJSONSource | undefined)?.setData({
-    type: "FeatureCollection",
-    features: fences.map(({ center, radius, name }) => ({
-      type: "Feature",
-      geometry: circlePolygon(center.lng, center.lat, radius),
-      properties: { name },
-    })),
-  });
-}
-
-/** The fleet on a map. The browser draws what changed; the list beside it says the same without a map. */
-export function FleetMap({ fleet, followed, onChoose }: FleetMapProps) {
+/** The fleet on a map. Only what changed is drawn; the list beside it says the same without a map. */
+export function FleetMap({ fleet, isComplete, followed, onChoose }: FleetMapProps) {
   const container = useRef<HTMLDivElement>(null);
   const map = useRef<MapView | undefined>(undefined);
+  const drawn = useRef(new Map<string, StatedDevice>());
+  const shown = useRef(fleet);
+  shown.current = fleet;
   const hasFitted = useRef(false);
+  const fences = useFences();
   const [isReady, setReady] = useState(false);
   const [isBroken, setBroken] = useState(false);
+  const source = (id: string) => map.current?.getSource(id) as GeoJSONSource | undefined;
+  const showCircles = (): void => {
+    if (map.current) void source("accuracy")?.setData(circlesIn(map.current, shown.current));
+  };
 
   useEffect(() => {
     if (!container.current) return undefined;
@@ -155,10 +113,10 @@ export function FleetMap({ fleet, followed, onChoose }: FleetMapProps) {
     }
     map.current = view;
     view.on("load", () => {
-      addLayers(view);
+      addFleetLayers(view, configuredStyle() === "" && matchMedia("(prefers-color-scheme: dark)").matches);
       setReady(true);
-      void showFences(view).catch(() => undefined);
     });
+    view.on("moveend", showCircles);
     view.on("click", "devices", (event) => {
       const uid = event.features?.[0]?.properties.uid as string | undefined;
       if (uid !== undefined) onChoose(uid);
@@ -166,22 +124,40 @@ export function FleetMap({ fleet, followed, onChoose }: FleetMapProps) {
     view.on("click", "clusters", (event) => {
       view.easeTo({ center: event.lngLat, zoom: view.getZoom() + 2 });
     });
+    for (const layer of ["devices", "clusters"]) {
+      view.on("mouseenter", layer, () => view.getCanvas().classList.add("points"));
+      view.on("mouseleave", layer, () => view.getCanvas().classList.remove("points"));
+    }
     return () => view.remove();
   }, []);
 
   useEffect(() => {
     if (!isReady || !map.current) return;
-    (map.current.getSource("fleet") as GeoJSONSource).setData(pointsOf(fleet));
-    (map.current.getSource("accuracy") as GeoJSONSource).setData(accuracyOf(fleet));
-    const places = fleet.flatMap(({ device }) => (device.last_location ? [device.last_location] : []));
-    if (hasFitted.current || places.length === 0) return;
+    const difference = differenceOf(drawn.current, fleet);
+    if (difference.add.length + difference.remove.length > 0) void source("fleet")?.updateData(difference);
+    showCircles();
+    const places =
+      hasFitted.current || !isComplete
+        ? []
+        : fleet.flatMap(({ device }) => (device.last_location ? [device.last_location] : []));
+    if (places.length === 0) return;
     hasFitted.current = true;
-    const lngs = places.map(({ lng }) => lng);
-    const lats = places.map(({ lat }) => lat);
-    const min = (values: number[]): number => values.reduce((a, b) => Math.min(a, b));
-    const max = (values: number[]): number => values.reduce((a, b) => Math.max(a, b));
-    map.current.fitBounds([min(lngs), min(lats), max(lngs), max(lats)], { padding: 60, maxZoom: 13, animate: false });
-  }, [isReady, fleet]);
+    const [west, east] = edges(places.map(({ lng }) => lng));
+    const [south, north] = edges(places.map(({ lat }) => lat));
+    map.current.fitBounds([west, south, east, north], { padding: 60, maxZoom: 13, animate: false });
+  }, [isReady, fleet, isComplete]);
+
+  useEffect(() => {
+    if (!isReady) return;
+    void source("fences")?.setData({
+      type: "FeatureCollection",
+      features: fences.map(({ center, radius, name }) => ({
+        type: "Feature",
+        geometry: circlePolygon(center.lng, center.lat, radius),
+        properties: { name },
+      })),
+    });
+  }, [isReady, fences]);
 
   const place =
     followed === null ? undefined : fleet.find(({ device }) => device.uid === followed)?.device.last_location;
@@ -193,6 +169,7 @@ export function FleetMap({ fleet, followed, onChoose }: FleetMapProps) {
   if (isBroken) return <p class="state">{texts("noMap")}</p>;
   return (
     <>
+      {!isReady && <p class="map-wait">{common("loading")}</p>}
       <div ref={container} class="map-canvas" />
       {configuredStyle() === "" && <p class="map-note">{texts("outline")}</p>}
     </>

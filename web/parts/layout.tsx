@@ -1,13 +1,14 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { currentStream, openAlarms } from "../state/live.ts";
+import { currentStream, loadFailure, loadFleet, openAlarms } from "../state/live.ts";
 import { usePath } from "../state/router.ts";
 import { hasRole, isOperator, session, signOut } from "../state/session.ts";
 import { useStore } from "../state/store.ts";
 import { common } from "../texts/common.ts";
 import { AlarmBell } from "./alarm-bell.tsx";
 import { Link } from "./link.tsx";
-import { StreamStatus } from "./stream-status.tsx";
+import { Failure } from "./states.tsx";
+import { LostNotice, StreamStatus } from "./stream-status.tsx";
 
 const everybody = [
   ["map", "/console/"],
@@ -36,6 +37,7 @@ export function Layout({ children }: { children: ComponentChildren }) {
     openAlarms,
     (alarms) => alarms.filter(({ severity }) => severity === "critical").length,
   );
+  const failure = useStore(loadFailure);
   const alarmCount = useStore(openAlarms, (alarms) => alarms.length);
   const [isMenuOpen, setMenuOpen] = useState(false);
   useEffect(() => setMenuOpen(false), [path]);
@@ -88,6 +90,12 @@ export function Layout({ children }: { children: ComponentChildren }) {
         </ul>
       </nav>
       <main id="content" tabIndex={-1}>
+        <LostNotice stream={currentStream()} />
+        {failure !== undefined && (
+          <div class="lost-notice">
+            <Failure error={failure} onRetry={() => void loadFleet()} />
+          </div>
+        )}
         {children}
       </main>
     </div>

@@ -1,5 +1,5 @@
 import { getAll } from "../api/client.ts";
-import type { AlertThreshold, Assignment, Device } from "../api/types.ts";
+import type { AlertThreshold, Assignment, FleetDevice } from "../api/types.ts";
 import { useLoaded } from "../state/loaded.ts";
 import { setQuery, useQuery } from "../state/router.ts";
 import { showNumber } from "../texts/format.ts";
@@ -13,7 +13,7 @@ import { type ResultingRule, resultingRules } from "./threshold-origin.ts";
 
 interface ResultingRulesProps {
   thresholds: readonly AlertThreshold[];
-  devices: readonly Device[];
+  devices: readonly FleetDevice[];
 }
 
 /** What counts for one device in the end, in words, and where it comes from. */

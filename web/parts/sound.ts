@@ -1,7 +1,21 @@
+import { makeStore } from "../state/store.ts";
+
 let context: AudioContext | undefined;
 
-/** Two tones, three times for what is critical. Browsers allow sound only after the person has touched the page once. */
+/** Browsers allow sound only after the person has touched the page once; until then nobody would hear an alarm. */
+export const isSoundBlocked = makeStore(navigator.userActivation?.hasBeenActive === false);
+
+function allow(): void {
+  isSoundBlocked.set(false);
+  if (context?.state === "suspended") void context.resume().catch(() => undefined);
+  for (const kind of ["pointerdown", "keydown"]) removeEventListener(kind, allow);
+}
+for (const kind of ["pointerdown", "keydown"]) addEventListener(kind, allow);
+
+/** Two tones, three times for what is critical. */
 export function ring(isCritical: boolean): void {
+  // Tones that wait for a permission would all sound at once when it comes.
+  if (isSoundBlocked.get()) return;
   context ??= new AudioContext();
   if (context.state === "suspended") void context.resume().catch(() => undefined);
   const start = context.currentTime + 0.02;

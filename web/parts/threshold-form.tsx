@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { metricKeys } from "../../src/codecs/metric-keys.ts";
 import { patch, post, remove } from "../api/client.ts";
-import type { AlertThreshold, Device, User } from "../api/types.ts";
+import type { AlertThreshold, FleetDevice, User } from "../api/types.ts";
 import { useSubmit } from "../state/submit.ts";
 import { common } from "../texts/common.ts";
 import { metricLabel, metricName } from "../texts/metrics.ts";
@@ -15,7 +15,7 @@ import { Failure } from "./states.tsx";
 interface ThresholdFormProps {
   /** Undefined: a new one. */
   threshold: AlertThreshold | undefined;
-  devices: readonly Device[];
+  devices: readonly FleetDevice[];
   people: readonly User[];
   onDone(): void;
   onCancel(): void;

@@ -1,5 +1,5 @@
 import { makeStore } from "../state/store.ts";
-import { locale } from "./locale.ts";
+import { regionalLocale } from "./locale.ts";
 
 /** Dates, numbers and ages the way the reader writes them. */
 const formats = new Map<string, Intl.DateTimeFormat>();
@@ -14,10 +14,10 @@ const zoned = (timeZone: string | null = chosenZone.get()): Intl.DateTimeFormatO
   timeZone === null ? {} : { timeZone };
 
 function format(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
-  const key = locale.get() + JSON.stringify(options);
+  const key = regionalLocale() + JSON.stringify(options);
   let found = formats.get(key);
   if (!found) {
-    found = new Intl.DateTimeFormat(locale.get(), options);
+    found = new Intl.DateTimeFormat(regionalLocale(), options);
     formats.set(key, found);
   }
   return found;
@@ -38,7 +38,7 @@ export const showClock = (iso: string, timeZone?: string): string =>
   format({ timeStyle: "short", ...zoned(timeZone) }).format(new Date(iso));
 
 export const showNumber = (value: number, maxDigits = 1): string =>
-  new Intl.NumberFormat(locale.get(), { maximumFractionDigits: maxDigits }).format(value);
+  new Intl.NumberFormat(regionalLocale(), { maximumFractionDigits: maxDigits }).format(value);
 
 const units: readonly [Intl.RelativeTimeFormatUnit, number][] = [
   ["day", 86_400],
@@ -50,7 +50,7 @@ const units: readonly [Intl.RelativeTimeFormatUnit, number][] = [
 export function showAge(iso: string, nowMs: number): string {
   const seconds = Math.round((Date.parse(iso) - nowMs) / 1000);
   const unit = units.find(([, length]) => Math.abs(seconds) >= length);
-  const relative = new Intl.RelativeTimeFormat(locale.get(), { numeric: "auto" });
+  const relative = new Intl.RelativeTimeFormat(regionalLocale(), { numeric: "auto" });
   return unit ? relative.format(Math.trunc(seconds / unit[1]), unit[0]) : relative.format(0, "second");
 }
 
@@ -74,7 +74,7 @@ export function showSpan(seconds: number): string {
 }
 
 const showUnit = (value: number, unit: string): string =>
-  new Intl.NumberFormat(locale.get(), {
+  new Intl.NumberFormat(regionalLocale(), {
     style: "unit",
     unit,
     unitDisplay: "short",

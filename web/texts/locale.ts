@@ -17,6 +17,10 @@ export const locale = makeStore<Locale>("en");
 const find = (tag: string | null | undefined): Locale | undefined =>
   locales.find((one) => tag?.toLowerCase().split(/[-_]/)[0] === one);
 
+/** The form of the language that the browser prefers: a Briton reads dates otherwise than an American. */
+export const regionalLocale = (): string =>
+  navigator.languages.find((tag) => find(tag) === locale.get()) ?? locale.get();
+
 export const isLocale = (text: string): text is Locale => locales.some((one) => one === text);
 
 /** The person's choice, else the browser's, else the one that the page came with, which is the organization's. */
