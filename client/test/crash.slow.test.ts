@@ -119,7 +119,8 @@ describe("a client of a service that fails", () => {
     watch.close();
   });
 
-  it("misses and doubles no row when the service is killed within an iteration", async () => {
+  // Three starts, each of them slow on a busy machine.
+  it("misses and doubles no row when the service is killed within an iteration", { timeout: 600_000 }, async () => {
     let starting: Promise<RunningVigil> | undefined;
     const found = await readAll(async () => {
       service = (await starting) ?? service;

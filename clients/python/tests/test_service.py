@@ -54,7 +54,8 @@ class Blocking(unittest.TestCase):
         fence = self.client.geofences.create(
             {"name": f"Home of {self.uid}", "center": {"lat": 41.9, "lng": 12.5}, "radius": 100}
         )
-        self.assertEqual(self.client.geofences.link_devices(fence["id"], {"device_uids": [self.uid]})["linked"], 1)
+        linked = self.client.geofences.link_devices(fence["id"], {"device_uids": [self.uid]})["linked"]
+        self.assertEqual(linked, [self.uid])
         with self.assertRaises(ImeiConflictError):
             self.client.devices.create({"uid": self.uid, "device_model_slug": "iw-h10"})
         self.client.geofences.delete(fence["id"])
