@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
 import { Ajv } from "ajv";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openTestApi, type TestApi } from "../support/api.ts";
@@ -47,6 +49,17 @@ describe("the examples of the description", () => {
   it("exist for every operation and every type of event", () => {
     expect([...bodies()].flatMap(({ name, example }) => (example === undefined ? [name] : []))).toEqual([]);
     expect([...bodies()].length).toBeGreaterThan(110);
+  });
+
+  it("are those of the page of event types", async () => {
+    const page = await readFile(resolve(import.meta.dirname, "../../docs/partners/event-types.md"), "utf8");
+    const shown = [...page.matchAll(/## (\S+)\n[\s\S]*?```json\n([\s\S]*?)```/g)].map(
+      ([, type, text]) => [type as string, JSON.parse(text as string)] as const,
+    );
+    const served = Object.entries(description["x-webhooks"]).map(
+      ([type, { post }]) => [type, post.requestBody?.content?.["application/json"]?.example] as const,
+    );
+    expect(shown).toEqual(served);
   });
 
   it("fit their schemas, with no field that the schema does not name", () => {

@@ -10,13 +10,14 @@ import { makeAuthority } from "../support/certificates.ts";
 import { withEmbedded } from "../support/embedded-client.ts";
 import { freeLowPort } from "../support/free-port.ts";
 import { openReceiver } from "../support/receiver.ts";
-import { type Credentials, startVigil, tempFolder, vigilJson } from "../support/vigil-process.ts";
+import { type Credentials, type RunningVigil, startVigil, tempFolder, vigilJson } from "../support/vigil-process.ts";
 import type { FaultOptions } from "./faults.ts";
 import { type FollowerOptions, readPages } from "./follower-process.ts";
 import { iwMember, startNumbered } from "./numbered-fleet.ts";
 import { makeRandom } from "./random.ts";
 
 const watches = 30;
+const maxStarts = 5;
 const script = fileURLToPath(new URL("follower-process.ts", import.meta.url));
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
@@ -41,7 +42,8 @@ export async function followFaults({ rounds, seed }: FaultOptions): Promise<bool
   };
   const where = ["--data-dir", folder.path];
   const [port, httpPort] = [await freeLowPort(), await freeLowPort()];
-  const again = () => startVigil([...where, "--gateway-port", port, "--port", httpPort], env);
+  const again = (): Promise<RunningVigil> =>
+    supervised(() => startVigil([...where, "--gateway-port", port, "--port", httpPort], env));
   let service = await again();
   const partner = await makePartner(where, env, receiver.port);
   await withEmbedded(folder.path, (db) =>
@@ -108,6 +110,18 @@ export async function followFaults({ rounds, seed }: FaultOptions): Promise<bool
     await service.kill("SIGTERM");
     await receiver.close();
     await folder.remove();
+  }
+}
+
+/** As an operator's supervisor does: a start that fails on a busy machine is tried again. */
+async function supervised(start: () => Promise<RunningVigil>): Promise<RunningVigil> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await start();
+    } catch (error) {
+      if (attempt === maxStarts) throw error;
+      await pause(1000);
+    }
   }
 }
 

@@ -6,6 +6,7 @@ import { delimiter, join, resolve } from "node:path";
 
 /** A Python with httpx that can import the client of this checkout. */
 export interface Python {
+  program: string;
   run(args: readonly string[], env?: Record<string, string>, cwd?: string): Promise<Output>;
   /** With the packages that a test needs beside httpx; false: they cannot be had here. */
   install(...packages: string[]): Promise<boolean>;
@@ -43,7 +44,7 @@ export async function openPython(): Promise<Python | undefined> {
   const install: Python["install"] = async (...packages) =>
     (await run(["-m", "pip", "install", "--quiet", "--timeout", "20", "--retries", "1", ...packages])).code === 0;
   const hasHttpx = async (): Promise<boolean> => (await run(["-c", "import httpx"])).code === 0;
-  if (existsSync(program) && ((await hasHttpx()) || (await install("httpx>=0.25,<1")))) return { run, install, remove };
+  if (existsSync(program) && ((await hasHttpx()) || (await install("httpx>=0.25,<1")))) return { program, run, install, remove };
   await remove();
   return undefined;
 }
