@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from "fastify";
+import { makeConsolePage } from "./console/console-page.ts";
 import { consoleRoutes, registerConsoleEntry } from "./console/console-routes.ts";
 import { registerConsolePages } from "./console/page-routes.ts";
 import { LiveHub } from "./console/stream/live-hub.ts";
@@ -189,9 +190,10 @@ export function buildApp(options: AppOptions): FastifyInstance {
     statements: options.statements,
     baseUrl,
   });
-  registerConsoleEntry(app, { db, clock, sessionKey, secrets, passwords, decoyHash, baseUrl });
+  const page = makeConsolePage({ mapStyleUrl: options.mapStyleUrl ?? "" });
+  registerConsoleEntry(app, { db, clock, sessionKey, secrets, passwords, decoyHash, baseUrl, page });
   registerFavicon(app);
-  registerConsolePages(app, { mapStyleUrl: options.mapStyleUrl ?? "" });
+  registerConsolePages(app, page);
   const { routes, version, publicUrl } = options;
   registerDocs(app, () => describeApi(routes, { version, serverUrl: publicUrl, webhooks: describeWebhooks() }));
 

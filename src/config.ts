@@ -30,6 +30,12 @@ export interface Config {
   diskFloorMb: number;
   /** Transactions of packets at a time. */
   ingestInFlight: number;
+  /** Where the WAL of the embedded database is archived to; undefined: nowhere. */
+  walArchiveDir: string | undefined;
+  /** What was written is archived after this time at the latest. */
+  walArchiveSeconds: number;
+  /** Archived WAL that only goes back further than this is removed; 0: it is kept. */
+  walArchiveDays: number;
   opsPort: number;
   baseUrl: string | undefined;
   roles: readonly Role[];
@@ -214,6 +220,9 @@ export function loadConfig(
     deviceMediaMbPerDay: number("VIGIL_DEVICE_MEDIA_MB_PER_DAY", 20, 0, 1_000_000),
     diskFloorMb: number("VIGIL_DISK_FLOOR_MB", 512, 0, 1_000_000_000),
     ingestInFlight: number("VIGIL_INGEST_IN_FLIGHT", 2, 1, 2),
+    walArchiveDir: parsed("VIGIL_WAL_ARCHIVE_DIR", (_, text) => resolve(text)),
+    walArchiveSeconds: number("VIGIL_WAL_ARCHIVE_SECONDS", 60, 1, 86_400),
+    walArchiveDays: number("VIGIL_WAL_ARCHIVE_DAYS", 0, 0, 3650),
     opsPort: port("--ops-port", flags.opsPort, "VIGIL_OPS_PORT", 9090),
     baseUrl: parsed("VIGIL_BASE_URL", httpUrl)?.replace(/\/+$/, ""),
     roles: flags.roles === undefined ? roles : parseRoles("--roles", flags.roles),

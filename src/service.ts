@@ -3,6 +3,7 @@ import type { Config } from "./config.ts";
 import { type DatabaseOptions, openDatabase } from "./db/database.ts";
 import { Listener } from "./db/listener.ts";
 import { migrate } from "./db/migrate.ts";
+import { holdSchema } from "./db/schema-hold.ts";
 import { openEmbeddedServer } from "./embedded/embedded-server.ts";
 import { RuleBook } from "./ingest/rules/rule-book.ts";
 import { makeClock } from "./lib/clock.ts";
@@ -53,6 +54,7 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   const openDatabase = await findServiceDatabase(config, log, lifecycle);
   const db = openDatabase({ poolSize: backgroundPoolSize });
   await migrate(db, clock, ({ version, name }) => log.info({ version, name }, "applying migration"));
+  lifecycle.add("hold on the schema", await holdSchema(db, log));
   const secrets = openSecretBox(config);
   await requireFittingKey(db, secrets, config, clock.now());
   await sealPlainSecrets(db, secrets);
@@ -122,7 +124,9 @@ async function findServiceDatabase(config: Config, log: Logger, lifecycle: Lifec
       return db;
     };
   if (config.databaseUrl !== undefined) return opener({ connectionString: config.databaseUrl });
-  const server = await openEmbeddedServer({ dataDir: config.dataDir, log, purpose: "service" });
+  const { dataDir, walArchiveDir: folder, walArchiveSeconds: everySeconds } = config;
+  const archive = folder === undefined ? undefined : { folder, everySeconds };
+  const server = await openEmbeddedServer({ dataDir, log, purpose: "service", archive });
   lifecycle.add("embedded database", () => server.release());
   return opener(server.connection);
 }

@@ -24,6 +24,7 @@ const allowed: Record<string, readonly string[]> = {
   ingest: ["lib", "db", "codecs", "resources", "rules", "outbox", "places"],
   gateway: ["lib", "db", "codecs", "resources", "ingest", "outbox"],
   console: ["lib", "db", "http", "oauth", "resources", "mail", "outbox", "outbound"],
+  privacy: ["lib", "db", "oauth", "resources"],
   simulator: ["lib", "codecs"],
 };
 

@@ -20,6 +20,11 @@ export function App() {
 
   const load = (): void => {
     setFailure(undefined);
+    if (findRoute(location.pathname).isMailed) {
+      chooseLocale(document.documentElement.lang);
+      setKnown(true);
+      return;
+    }
     chooseLocale(null);
     loadSession()
       .catch((error: unknown) => {

@@ -9,7 +9,10 @@ interface RouteDefinition {
   /** `:name` stands for one part of the address. */
   path: string;
   page: ComponentType<Params>;
+  /** For people who have not signed in. */
   isPublic?: true;
+  /** A mail leads there: who is signed in does not matter, and the language is the one that the page came with. */
+  isMailed?: true;
 }
 
 const page = (load: () => Promise<ComponentType<never>>): ComponentType<Params> =>
@@ -18,6 +21,24 @@ const page = (load: () => Promise<ComponentType<never>>): ComponentType<Params> 
 /** Every page of the console. */
 const routes: readonly RouteDefinition[] = [
   { path: "/console/sign-in", page: SignInPage, isPublic: true },
+  {
+    path: "/console/activate",
+    page: page(async () => (await import("./pages/activate.tsx")).ActivatePage),
+    isPublic: true,
+    isMailed: true,
+  },
+  {
+    path: "/console/accept",
+    page: page(async () => (await import("./pages/accept.tsx")).AcceptPage),
+    isPublic: true,
+    isMailed: true,
+  },
+  {
+    path: "/console/reset",
+    page: page(async () => (await import("./pages/reset.tsx")).ResetPage),
+    isPublic: true,
+    isMailed: true,
+  },
   { path: "/console", page: page(async () => (await import("./pages/map.tsx")).MapPage) },
   { path: "/console/alarms", page: page(async () => (await import("./pages/alarms.tsx")).AlarmsPage) },
   { path: "/console/devices/:uid", page: page(async () => (await import("./pages/device.tsx")).DevicePage) },
@@ -27,6 +48,7 @@ const routes: readonly RouteDefinition[] = [
   { path: "/console/geofences", page: page(async () => (await import("./pages/geofences.tsx")).GeofencesPage) },
   { path: "/console/thresholds", page: page(async () => (await import("./pages/thresholds.tsx")).ThresholdsPage) },
   { path: "/console/account", page: page(async () => (await import("./pages/account.tsx")).AccountPage) },
+  { path: "/console/members/access", page: page(async () => (await import("./pages/access.tsx")).AccessPage) },
   { path: "/console/members", page: page(async () => (await import("./pages/members.tsx")).MembersPage) },
   {
     path: "/console/integrations",

@@ -15,6 +15,9 @@ import { walFileNames } from "./wal-names.ts";
 export interface BaseBackup {
   startLsn: string;
   stopLsn: string;
+  timeline: string;
+  /** Recovery begins in this WAL file; earlier ones are of no use to the backup. */
+  firstWal: string;
 }
 
 export interface BaseBackupOptions {
@@ -62,12 +65,13 @@ export async function* readBaseBackup(options: BaseBackupOptions): AsyncGenerato
   const { lsn: stopLsn, labelfile, segment } = stopped[0] as (typeof stopped)[number];
   yield memoryFile("backup_label", Buffer.from(labelfile));
   const timeline = /\(file ([0-9A-F]{8})[0-9A-F]{16}\)/.exec(labelfile)?.[1] ?? "00000001";
-  for (const name of walFileNames(timeline, startLsn, stopLsn, Number(segment))) {
+  const names = walFileNames(timeline, startLsn, stopLsn, Number(segment));
+  for (const name of names) {
     if (!(yield* copy(`pg_wal/${name}`))) throw new Error(`the WAL file ${name} is gone; run the backup again`);
   }
   // The slot is still there: none of these files can have been used again meanwhile.
   await client.query("select pg_drop_replication_slot($1)", [slot]);
-  return { startLsn, stopLsn };
+  return { startLsn, stopLsn, timeline, firstWal: names[0] as string };
 }
 
 async function totalOf(cluster: string, entries: ReturnType<typeof listCluster>): Promise<number> {

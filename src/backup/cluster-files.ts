@@ -15,7 +15,7 @@ const emptyFolders = new Set([
   "pg_subtrans",
 ]);
 const isLeftOut = (name: string): boolean =>
-  /^(postmaster\.(pid|opts)|pgsql_tmp.*|pg_internal\.init.*|backup_label.*|tablespace_map.*|t\d+_\d+.*|core.*)$/.test(
+  /^(postmaster\.(pid|opts)|pgsql_tmp.*|pg_internal\.init.*|backup_label.*|tablespace_map.*|vigil-archive\.json.*|t\d+_\d+.*|core.*)$/.test(
     name,
   );
 /** It says where recovery begins, so it is copied after all else. */

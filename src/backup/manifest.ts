@@ -10,6 +10,12 @@ export interface Manifest {
   finished_at: string;
   start_lsn: string;
   stop_lsn: string;
+  /** Absent in backups of before WAL could be archived. */
+  timeline?: string;
+  /** The WAL file in which recovery begins. */
+  first_wal?: string;
+  /** The folder of the archive with the WAL after this backup; null: none was archived. */
+  wal_archive?: string | null;
   /** Of the key that seals the secrets inside. The key itself is in no backup. */
   secret_key_fingerprint: string | null;
   total_bytes: number;

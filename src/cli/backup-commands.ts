@@ -7,10 +7,12 @@ import { DamagedBackup, type Manifest, manifestFormat } from "../backup/manifest
 import type { Config } from "../config.ts";
 import type { Database } from "../db/database.ts";
 import { migrationStatus } from "../db/migrate.ts";
+import { findWalArchive } from "../embedded/embedded-archive.ts";
 import { prepareLayout } from "../embedded/embedded-layout.ts";
 import { fingerprintOf } from "../lib/secret-box.ts";
 import { noteBackup } from "../roles/last-backup.ts";
 import { fingerprintKey, readSecretKey, secretKeyFile } from "../roles/secret-key.ts";
+import { noteWalNeeds } from "../roles/wal-archive.ts";
 import { type Command, type CommandContext, CommandError } from "./command.ts";
 import { withBareDatabase } from "./command-database.ts";
 import { hasEmbeddedDatabase } from "./doctor-checks.ts";
@@ -62,8 +64,10 @@ async function* sourcesOf(context: CommandContext, db: Database): AsyncGenerator
   const migrations = await migrationStatus(db);
   const client = await db.connect();
   try {
-    const cluster = prepareLayout(config.dataDir).cluster;
-    const base = yield* readBaseBackup({ client, cluster, onProgress: makeProgress(note, "copied") });
+    const layout = prepareLayout(config.dataDir);
+    const archive = findWalArchive(layout);
+    const onProgress = makeProgress(note, "copied");
+    const base = yield* readBaseBackup({ client, cluster: layout.cluster, onProgress });
     return {
       format: manifestFormat,
       vigil_version: await programVersion(),
@@ -73,6 +77,9 @@ async function* sourcesOf(context: CommandContext, db: Database): AsyncGenerator
       finished_at: clock.now().toISOString(),
       start_lsn: base.startLsn,
       stop_lsn: base.stopLsn,
+      timeline: base.timeline,
+      first_wal: base.firstWal,
+      wal_archive: archive?.id ?? null,
       secret_key_fingerprint: facts.fingerprint ?? fingerprintOfFile(config),
     };
   } finally {
@@ -95,6 +102,7 @@ async function makeBackup(context: CommandContext, file: string): Promise<number
       throw new CommandError(`the database in ${config.dataDir} is empty: there is nothing to back up`);
     const manifest = await writeArchive(file, sourcesOf(context, db));
     await noteBackup(db, { at: new Date(manifest.started_at), file }, clock.now());
+    await noteWalNeeds(db, manifest, clock.now());
     return describeBackup(file, manifest);
   });
   context.print(document, `Wrote the backup ${file}.\n\n${shown(document)}`);

@@ -17,15 +17,20 @@ const groups: Readonly<Record<string, Group>> = {
   user: async () => [
     ...(await import("./user-commands.ts")).userCommands,
     ...(await import("./member-commands.ts")).memberCommands,
+    ...(await import("./user-data-commands.ts")).userDataCommands,
   ],
   device: async () => [
     ...(await import("./device-commands.ts")).deviceCommands,
     ...(await import("./device-look-commands.ts")).deviceLookCommands,
     ...(await import("./poisoned-commands.ts")).poisonedCommands,
+    ...(await import("./device-erase-command.ts")).deviceEraseCommands,
   ],
   webhooks: async () => (await import("./webhook-commands.ts")).webhookCommands,
   simulate: async () => (await import("./simulate-command.ts")).simulateCommands,
-  db: async () => (await import("./db-commands.ts")).dbCommands,
+  db: async () => [
+    ...(await import("./db-commands.ts")).dbCommands,
+    ...(await import("./db-upgrade-command.ts")).dbUpgradeCommands,
+  ],
   backup: async () => (await import("./backup-commands.ts")).backupCommands,
   restore: async () => (await import("./restore-command.ts")).restoreCommands,
   bench: async () => (await import("./bench-command.ts")).benchCommands,

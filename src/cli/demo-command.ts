@@ -96,14 +96,14 @@ const demo: Command = {
     try {
       const city = romeAt(clock.now());
       const planned = makeFleet(seed, devices, "mixed", city);
-      const { watch, spare, phone } = planShowcase(seed, city);
+      const { caller, spare, phone } = planShowcase(seed, city);
       const { access, fleet, showcase } = await withDatabase(context, async (db) => {
         const access = await openDemo(db, context);
         const register = (members: readonly FleetMember[]): Promise<FleetMember[]> =>
           registerFleet(db, access.organization, members, clock, () => undefined);
         const fleet = await register(planned);
-        const [first = watch, second = spare, third = phone] = await register([watch, spare, phone]);
-        return { access, fleet, showcase: { watch: first, spare: second, phone: third } };
+        const [first = caller, second = spare, third = phone] = await register([caller, spare, phone]);
+        return { access, fleet, showcase: { caller: first, spare: second, phone: third } };
       });
       const partner = { http: service.http, ...access };
       const content = await makeDemoContent(partner, fleet, showcase);
@@ -197,7 +197,7 @@ const readyDocument = (
   { organization, integrationId, clientId, clientSecret, ownerPassword, webhookSecret }: DemoAccess,
   content: DemoContent,
   fleet: readonly FleetMember[],
-  { watch, spare, phone }: Showcase,
+  { caller, spare, phone }: Showcase,
   receiver: DemoReceiver | undefined,
 ): Ready => ({
   ready: true,
@@ -211,7 +211,7 @@ const readyDocument = (
   owner: { email: demoOwner, password: ownerPassword },
   ...content,
   devices: fleet.map(({ imei }) => imei),
-  showcase: { watch: watch.imei, spare: spare.imei, phone: phone.imei },
+  showcase: { caller: caller.imei, spare: spare.imei, phone: phone.imei },
   receiver: receiver ? { page: receiver.page, hook: receiver.hook, webhook_secret: webhookSecret } : null,
 });
 

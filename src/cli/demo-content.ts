@@ -44,7 +44,7 @@ export async function makeDemoContent(
   const fences = [...fencesOf(users), showcaseFence(showcase)];
   const geofences = await ensureAll(call, "/geofences/", fences, ({ name }) => String(name));
   const stage = geofences.find(({ name }) => name === showcaseFenceName);
-  if (stage) await call("POST", `/geofences/${stage.id}/devices/`, { device_uids: [showcase.watch.imei] });
+  if (stage) await call("POST", `/geofences/${stage.id}/devices/`, { device_uids: [showcase.caller.imei] });
   for (const { first_name, device } of users) {
     const home = geofences.find(({ name }) => name === homeOf(first_name));
     if (device && home) await call("POST", `/geofences/${home.id}/devices/`, { device_uids: [device.imei] });

@@ -16,7 +16,7 @@ Everything in it is invented. A day of the people passes in ${24 / speed} hours,
   sign in as      ${demoStaff.map(({ email, role }) => `${email} (${role})`).join(", ")}
   password        ${owner.password ?? "as an earlier demo has shown it"}
 ${receiver ? `  webhooks        ${receiver.page} shows what arrives at ${receiver.hook}\n  webhook secret  ${receiver.webhook_secret}\n` : ""}
-The showcase watch ${showcase.watch} calls for help now, then raises every type of event within two minutes, and again every five.
+The showcase watch ${showcase.caller} calls for help now, then raises every type of event within two minutes, and again every five.
 
 Try it:
 

@@ -5,6 +5,7 @@ import { moved } from "../simulator/ground.ts";
 import { type City, placeOf } from "../simulator/itinerary.ts";
 import { makeLinks } from "../simulator/link.ts";
 import { ScriptedDevice } from "../simulator/scripted-device.ts";
+import { showcaseModels } from "../simulator/virtual-protocols.ts";
 import { makeAmr } from "../simulator/voice.ts";
 import type { Call, Json } from "./demo-partner.ts";
 import { rest } from "./event-forwarding.ts";
@@ -14,7 +15,7 @@ import { rest } from "./event-forwarding.ts";
  * a watch that calls for help first, a spare one that is never switched on, and a phone that is switched off.
  */
 export interface Showcase {
-  watch: FleetMember;
+  caller: FleetMember;
   spare: FleetMember;
   phone: FleetMember;
 }
@@ -28,23 +29,37 @@ const ecgSeconds = 10;
 const betweenScenesMs = 5 * 60_000;
 const retryMs = 5000;
 
+type Model = (typeof showcaseModels)[keyof typeof showcaseModels];
+
+const member = (
+  seed: number,
+  index: number,
+  { protocol, modelSlug }: Model,
+  city: City,
+  name: string,
+): FleetMember => ({
+  ...fleetMember(seed, firstNumber + index, protocol, city),
+  modelSlug,
+  name,
+});
+
 export const planShowcase = (seed: number, city: City): Showcase => ({
-  watch: { ...fleetMember(seed, firstNumber, "iw", city), modelSlug: "iw-h10", name: "Showcase watch" },
-  spare: { ...fleetMember(seed, firstNumber + 1, "iw", city), modelSlug: "iw-h10", name: "Spare watch, switched off" },
-  phone: { ...fleetMember(seed, firstNumber + 2, "osmand", city), name: "Showcase phone" },
+  caller: member(seed, 0, showcaseModels.caller, city, "Showcase watch"),
+  spare: member(seed, 1, showcaseModels.caller, city, "Spare watch, switched off"),
+  phone: member(seed, 2, showcaseModels.phone, city, "Showcase phone"),
 });
 
 export const showcaseFenceName = "Home of the showcase";
 
-export const showcaseFence = ({ watch }: Showcase): Json => {
-  const { lat, lng } = placeOf(watch.person, "home");
+export const showcaseFence = ({ caller }: Showcase): Json => {
+  const { lat, lng } = placeOf(caller.person, "home");
   const stay = { trigger_on_dwell: true, dwell_threshold_seconds: dwellSeconds };
   return { name: showcaseFenceName, center: { lat, lng }, radius: 150, ...stay };
 };
 
-export const showcaseThreshold = ({ watch }: Showcase): Json => ({
+export const showcaseThreshold = ({ caller }: Showcase): Json => ({
   scope: "Device",
-  device: watch.imei,
+  device: caller.imei,
   metric_key: "hr",
   low: 45,
   high: 120,
@@ -78,7 +93,7 @@ export async function playShowcase(options: PlayOptions): Promise<void> {
 }
 
 async function playScene({ showcase, host, port, clock, signIn, signal }: PlayOptions): Promise<void> {
-  const { watch, spare } = showcase;
+  const { caller: watch, spare } = showcase;
   const home = placeOf(watch.person, "home");
   const away = moved(home, 0, 600);
   const protocol = makeProtocols()(watch);

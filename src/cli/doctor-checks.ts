@@ -9,6 +9,7 @@ import { freeBytesOf } from "../roles/disk-floor.ts";
 import type { LastBackup } from "../roles/last-backup.ts";
 import { maxClockDifferenceMs, maxDroppedPartitions } from "../roles/retention-guard.ts";
 import { readSecretKey, secretKeyFile } from "../roles/secret-key.ts";
+import type { ArchiveState } from "../roles/wal-archive.ts";
 
 export interface Check {
   name: string;
@@ -204,4 +205,23 @@ export function checkBackup(last: LastBackup | undefined, nowMs: number): Check 
   const ok = ageMs <= maxBackupAgeMs;
   const detail = `the last one is ${age} old (${last.file})`;
   return { name, ok, detail: ok ? detail : `${detail}: run "vigil backup FILE"` };
+}
+
+export function checkWalArchive({ walArchiveDir }: Pick<Config, "walArchiveDir">, state: ArchiveState): Check {
+  const name = "wal_archive";
+  const { folder, failing, lastArchivedAt } = state;
+  if (folder === undefined) {
+    if (walArchiveDir === undefined)
+      return { name, ok: true, detail: "VIGIL_WAL_ARCHIVE_DIR is not set: no WAL is archived" };
+    return {
+      name,
+      ok: false,
+      detail: `nothing is archived to ${walArchiveDir} yet: restart the service with this setting`,
+    };
+  }
+  if (failing !== null) {
+    const detail = `${failing} cannot be archived to ${folder}: check that the folder is there, writable and has room`;
+    return { name, ok: false, detail };
+  }
+  return { name, ok: true, detail: `${folder}, last ${lastArchivedAt?.toISOString() ?? "not yet"}` };
 }

@@ -3,6 +3,7 @@ import { migrationStatus } from "../db/migrate.ts";
 import { listExpired } from "../db/partitions.ts";
 import { findLastBackup } from "../roles/last-backup.ts";
 import { tablesOf } from "../roles/partitioned-tables.ts";
+import { readArchiveState } from "../roles/wal-archive.ts";
 import { type Command, type CommandContext, CommandError } from "./command.ts";
 import { withBareDatabase } from "./command-database.ts";
 import {
@@ -18,6 +19,7 @@ import {
   checkRetention,
   checkSecretKey,
   checkSpeech,
+  checkWalArchive,
   hasEmbeddedDatabase,
 } from "./doctor-checks.ts";
 import { explainFailure } from "./failures.ts";
@@ -50,7 +52,10 @@ async function checkDatabase(context: CommandContext): Promise<{ checks: Check[]
             ? [checkRetention(config, await listExpired(db, tablesOf(config), Date.now()), server.now)]
             : []),
           ...(isCurrent && config.databaseUrl === undefined
-            ? [checkBackup(await findLastBackup(db), context.clock.nowMs())]
+            ? [
+                checkBackup(await findLastBackup(db), context.clock.nowMs()),
+                checkWalArchive(config, await readArchiveState(db)),
+              ]
             : []),
           { name: "database", ok: isNewEnough, detail: `${kind} PostgreSQL ${server.version}${advice}` },
           {

@@ -16,7 +16,12 @@ import { getOrganization, operatorIn } from "./operator.ts";
 import { record, table } from "./output.ts";
 import { passwordFromStdin } from "./password-input.ts";
 
-const emailOption: Option = { name: "email", value: "E", required: true, summary: "e-mail address of the person" };
+export const emailOption: Option = {
+  name: "email",
+  value: "E",
+  required: true,
+  summary: "e-mail address of the person",
+};
 
 export function emailArgument(args: Arguments): string {
   const email = normalizeEmail(args.value("email") ?? "");

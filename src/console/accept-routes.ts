@@ -18,10 +18,8 @@ import type { PasswordWork } from "../oauth/password-work.ts";
 import { isAcceptablePassword, maxPasswordLength, minPasswordLength } from "../oauth/passwords.ts";
 import { acceptAsPerson, findPersonTarget, type PersonTarget } from "../resources/invitations/accepting-person.ts";
 import { invitationStatuses } from "../resources/invitations/invitation-record.ts";
-import { parseLocale } from "../resources/organizations/organization-settings.ts";
-import { type AcceptView, acceptApiAddress, acceptPage, acceptScript, acceptScriptAddress } from "./accept-page.ts";
-import { pagePolicy } from "./page.ts";
-import { preferredLocale } from "./page-locale.ts";
+import type { ConsolePage } from "./console-page.ts";
+import type { LinkView } from "./link-view.ts";
 
 const AcceptRequest = Type.Object({
   token: Type.String({ minLength: 1, maxLength: 200 }),
@@ -38,25 +36,15 @@ const { pending, expired } = invitationStatuses;
 /** Where the mail of an invitation leads: a page to accept it, and the call it makes. Nobody has a session here. */
 export function registerAcceptance(
   app: FastifyInstance,
-  { db, clock, passwords }: { db: Database; clock: Clock; passwords: PasswordWork },
+  { db, clock, passwords, page }: { db: Database; clock: Clock; passwords: PasswordWork; page: ConsolePage },
 ): void {
   const check = compileBody(makeValidator(), AcceptRequest);
 
   app.get<{ Querystring: { token?: unknown } }>("/console/accept", async (request, reply) => {
     const { token } = request.query;
     const target = typeof token === "string" ? await findPersonTarget(db.point, token, clock.now()) : undefined;
-    const locale = (target && parseLocale(target.locale)) ?? preferredLocale(request.headers["accept-language"]);
-    const [status, view] = viewOf(target);
-    return reply
-      .code(status)
-      .header("Content-Security-Policy", pagePolicy)
-      .type("text/html; charset=utf-8")
-      .send(acceptPage(locale, view));
+    return page.sendLink(request, reply, viewOf(target), target?.locale);
   });
-
-  app.get(acceptScriptAddress, async (_request, reply) =>
-    reply.type("text/javascript; charset=utf-8").send(acceptScript),
-  );
 
   /** The hash of a first password, or null for a person who has given the one they have. */
   async function checkPassword(target: PersonTarget, password: string, now: Date): Promise<string | null> {
@@ -72,7 +60,7 @@ export function registerAcceptance(
     return null;
   }
 
-  app.post(acceptApiAddress, { config: { maxBodyBytes: maxPublicBodyBytes } }, async (request) => {
+  app.post("/console/api/accept/", { config: { maxBodyBytes: maxPublicBodyBytes } }, async (request) => {
     const body = check(readJson(request.body as RawBody | undefined));
     const now = clock.now();
     const target = await findPersonTarget(db.point, body.token, now);
@@ -87,17 +75,10 @@ export function registerAcceptance(
   });
 }
 
-function viewOf(target: PersonTarget | undefined): [number, AcceptView] {
-  if (target?.status === expired) return [410, { kind: "expired" }];
-  if (target?.status !== pending) return [404, { kind: "invalid" }];
-  const invitation = {
-    kind: target.kind,
-    organizationName: target.organization_name,
-    email: target.email,
-    firstName: target.first_name,
-    lastName: target.last_name,
-    hasPassword: target.password_hash !== null,
-    isMember: target.is_member,
-  };
-  return [200, { kind: "open", invitation }];
+function viewOf(target: PersonTarget | undefined): LinkView {
+  if (target?.status === expired) return { kind: "expired" };
+  if (target?.status !== pending) return { kind: "invalid" };
+  const { kind, organization_name, email, first_name, last_name, is_member } = target;
+  const invitation = { kind, first_name, last_name, is_member, has_password: target.password_hash !== null };
+  return { kind: "open", organization: organization_name, email, invitation };
 }

@@ -5,10 +5,14 @@ import type { Catalog } from "../resources/catalog/catalog.ts";
 import { registerAcceptance } from "./accept-routes.ts";
 import { accountRoutes } from "./account-routes.ts";
 import { registerActivation } from "./activate-routes.ts";
+import { deliveryHealthRoutes } from "./admin/delivery-health-routes.ts";
 import { deliveryRoutes } from "./admin/delivery-routes.ts";
 import { deviceAdminRoutes } from "./admin/device-admin-routes.ts";
 import { integrationRoutes } from "./admin/integration-routes.ts";
+import { logEventRoutes } from "./admin/log-event-routes.ts";
+import type { ConsolePage } from "./console-page.ts";
 import { type CredentialOptions, credentialRoutes } from "./credential-routes.ts";
+import { managedDeviceRoutes } from "./devices/managed-device-routes.ts";
 import { registerPasswordReset } from "./reset-routes.ts";
 import { registerSignIn, type SignInOptions } from "./sign-in-routes.ts";
 import type { LiveHub } from "./stream/live-hub.ts";
@@ -23,11 +27,14 @@ export const consoleRoutes = (
   ...streamRoutes(options.hub),
   ...integrationRoutes({ secrets: options.secrets, allowCidrs: options.webhooks.allowCidrs }),
   ...deliveryRoutes(options),
+  ...deliveryHealthRoutes(),
+  ...logEventRoutes(options),
   ...deviceAdminRoutes(options.catalog),
+  ...managedDeviceRoutes(options.catalog),
 ];
 
 /** What people need before they have a session: signing in, and the pages behind links in mails. */
-export function registerConsoleEntry(app: FastifyInstance, options: SignInOptions): void {
+export function registerConsoleEntry(app: FastifyInstance, options: SignInOptions & { page: ConsolePage }): void {
   registerSignIn(app, options);
   registerPasswordReset(app, options);
   registerActivation(app, options);

@@ -13,11 +13,7 @@ import { recordFailure } from "../oauth/failed-attempts.ts";
 import { findReset, findResetTarget, openReset, useReset } from "../oauth/password-store.ts";
 import type { PasswordWork } from "../oauth/password-work.ts";
 import { maxPasswordLength, minPasswordLength } from "../oauth/passwords.ts";
-import { parseLocale } from "../resources/organizations/organization-settings.ts";
-import { passwordPage } from "./activate-page.ts";
-import { pagePolicy } from "./page.ts";
-import { preferredLocale } from "./page-locale.ts";
-import { resetTexts } from "./reset-texts.ts";
+import type { ConsolePage } from "./console-page.ts";
 import { auditPassword } from "./sign-in-audit.ts";
 
 export interface PasswordResetOptions {
@@ -25,6 +21,7 @@ export interface PasswordResetOptions {
   clock: Clock;
   passwords: PasswordWork;
   baseUrl: () => string;
+  page: ConsolePage;
 }
 
 const ForgotRequest = Type.Object({ email: Type.String({ minLength: 1, maxLength: 254 }) });
@@ -40,7 +37,7 @@ const linkNotValid = () => validationError({ token: ["The link has already been 
 
 /** For people who forgot their password: a mail with a link, and the page behind it. Nobody learns here who has an account. */
 export function registerPasswordReset(app: FastifyInstance, options: PasswordResetOptions): void {
-  const { db, clock, passwords } = options;
+  const { db, clock, passwords, page } = options;
   const checkForgot = compileBody(makeValidator(), ForgotRequest);
   const checkReset = compileBody(makeValidator(), ResetRequest);
 
@@ -82,15 +79,10 @@ export function registerPasswordReset(app: FastifyInstance, options: PasswordRes
   app.get<{ Querystring: { token?: unknown } }>("/console/reset", async (request, reply) => {
     const { token } = request.query;
     const target = typeof token === "string" ? await findReset(db.point, token, clock.now()) : undefined;
-    const locale = (target && parseLocale(target.locale)) ?? preferredLocale(request.headers["accept-language"]);
-    const view = target
-      ? ({ kind: "open", organizationName: target.organizationName, email: target.email } as const)
-      : ({ kind: "expired" } as const);
-    return reply
-      .code(target ? 200 : 410)
-      .header("Content-Security-Policy", pagePolicy)
-      .type("text/html; charset=utf-8")
-      .send(passwordPage(locale, view, resetTexts(locale), "/console/api/password/reset/"));
+    // Used, expired or unknown: nobody learns which.
+    if (!target) return page.sendLink(request, reply, { kind: "expired" });
+    const { organizationName: organization, email, locale } = target;
+    return page.sendLink(request, reply, { kind: "open", organization, email }, locale);
   });
 
   app.post("/console/api/password/reset/", { config: { maxBodyBytes: maxPublicBodyBytes } }, async (request, reply) => {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Client } from "pg";
 import type { Clock } from "../lib/clock.ts";
 import type { Database } from "./database.ts";
+import { claimSchema } from "./schema-hold.ts";
 
 const migrationsFolder = join(import.meta.dirname, "../../migrations");
 const migrationLock = 7_130_001;
@@ -76,6 +77,8 @@ export async function migrate(
   clock: Clock,
   onApply: (migration: Migration) => void = () => undefined,
   folder = migrationsFolder,
+  /** Only up to this version, for a database whose rows come from an older one. */
+  through = Number.POSITIVE_INFINITY,
 ): Promise<number> {
   const migrations = await readMigrations(folder);
   const client = await db.connect();
@@ -86,7 +89,13 @@ export async function migrate(
       version int primary key, name text not null, checksum text not null, applied_at timestamptz not null)`);
     const done = await applied(client);
     checkHistory(done, migrations);
-    const missing = migrations.slice(done.length);
+    const missing = migrations.slice(done.length).filter(({ version }) => version <= through);
+    // An empty database has no users.
+    if (done.length > 0 && missing.length > 0 && !(await claimSchema(client))) {
+      throw new MigrationError(
+        "a Vigil of an older version is running on this database: stop all its processes first, then start the new ones",
+      );
+    }
     for (const migration of missing) {
       onApply(migration);
       await client.query("begin");
@@ -126,6 +135,13 @@ export async function migrationStatus(db: Database, folder = migrationsFolder): 
   } finally {
     await client.end();
   }
+}
+
+/** The version of the schema, which must be one that this program knows. */
+export async function readSchemaVersion(client: Client, folder = migrationsFolder): Promise<number> {
+  const done = await applied(client);
+  checkHistory(done, await readMigrations(folder));
+  return done.length;
 }
 
 async function requireServerVersion(client: Client): Promise<void> {

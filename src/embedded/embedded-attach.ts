@@ -1,4 +1,12 @@
 import type { Logger } from "../lib/logger.ts";
+import {
+  type ArchiveWish,
+  archiveFolderOf,
+  archiveSettings,
+  type Recovery,
+  recoverySettings,
+  settleArchive,
+} from "./embedded-archive.ts";
 import { bootServer, type ServerSettings, type Transport, untilReady } from "./embedded-boot.ts";
 import { ensureDatabase } from "./embedded-claim.ts";
 import { prepareCluster } from "./embedded-cluster.ts";
@@ -22,18 +30,25 @@ export interface Attachment {
   hold: Hold | undefined;
 }
 
+/** How a server is started, if none runs. */
+export interface StartOptions {
+  /** Settings that win over ours. */
+  settings?: ServerSettings | undefined;
+  /** Of a service; a command goes on with what the cluster has noted. */
+  archive?: ArchiveWish | "off" | undefined;
+  recovery?: Recovery | undefined;
+}
+
 /** Joins the server that runs on the cluster, or starts it. The caller has the start lock. */
 export async function attachServer(
   layout: Layout,
   transport: Transport,
   log: Logger,
-  settings: ServerSettings = {},
+  options: StartOptions = {},
 ): Promise<Attachment> {
   for (const giveUpAt = Date.now() + 60_000; ; await pause(10)) {
     const running = findPostmaster(layout);
-    const found = running
-      ? await joinServer(layout, running, log)
-      : await startServer(layout, transport, log, settings);
+    const found = running ? await joinServer(layout, running, log) : await startServer(layout, transport, log, options);
     if (!found) continue;
     const connection = connectionTo(layout, found.postmaster);
     try {
@@ -46,10 +61,14 @@ export async function attachServer(
   }
 }
 
-async function startServer(layout: Layout, transport: Transport, log: Logger, settings: ServerSettings) {
+async function startServer(layout: Layout, transport: Transport, log: Logger, options: StartOptions) {
+  const { settings, archive: wish = "as noted", recovery } = options;
   const binaries = await prepareBinaries(findBinariesPackage(), layout.root, layout.account);
   await prepareCluster(layout, binaries, log);
-  return bootServer(layout, binaries, transport, log, settings);
+  const archive = await settleArchive(layout, wish, log);
+  const walFolder = recovery?.walFolder ?? (archive && archiveFolderOf(archive));
+  const own = recovery ? recoverySettings(recovery) : archiveSettings(archive);
+  return bootServer(layout, binaries, transport, log, { settings: { ...own, ...settings }, walFolder });
 }
 
 /** Undefined: the server has stopped in the meantime. */

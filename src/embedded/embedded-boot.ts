@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
 import type { Logger } from "../lib/logger.ts";
-import { EmbeddedServerError, errorCode } from "./embedded-error.ts";
+import { BootFailure, EmbeddedServerError, errorCode } from "./embedded-error.ts";
 import { type Hold, startLauncher } from "./embedded-launcher.ts";
 import type { Layout } from "./embedded-layout.ts";
 import { logSize, readLogSince } from "./embedded-log.ts";
@@ -15,6 +15,12 @@ import type { PgBinaries } from "./pg-binaries.ts";
 export type Transport = { kind: "socket"; folder: string } | { kind: "tcp"; port: number | undefined };
 
 export type ServerSettings = Readonly<Record<string, string | number>>;
+
+export interface BootOptions {
+  settings: ServerSettings;
+  /** Where its WAL goes to, or comes from. */
+  walFolder: string | undefined;
+}
 
 /** The address of a Unix socket holds 104 bytes on macOS and 108 on Linux. */
 const fitsSocket = (folder: string): boolean => Buffer.byteLength(join(folder, ".s.PGSQL.5432")) <= 100;
@@ -45,7 +51,7 @@ export async function bootServer(
   binaries: PgBinaries,
   transport: Transport,
   log: Logger,
-  settings: ServerSettings,
+  { settings, walFolder }: BootOptions,
 ): Promise<{ hold: Hold; postmaster: Postmaster }> {
   const retryUntil = Date.now() + 15_000;
   const socketDir = transport.kind === "socket" ? ownSocketFolder(layout, transport.folder) : undefined;
@@ -55,6 +61,7 @@ export async function bootServer(
     const port = transport.kind === "socket" ? 5432 : (transport.port ?? (await freePort()));
     const launch = await startLauncher(layout, {
       socketDir,
+      walFolder,
       command: ({ cluster, sockets }) => [
         binaries.postgres,
         "-D",
@@ -153,10 +160,11 @@ function isPassing(output: string, transport: Transport): boolean {
 
 function explainBoot(output: string, layout: Layout): EmbeddedServerError {
   if (/No space left on device|Disk quota exceeded/.test(output)) {
-    return new EmbeddedServerError(`the disk of ${layout.dataDir} is full; free some space and start again`);
+    return new BootFailure(`the disk of ${layout.dataDir} is full; free some space and start again`, output);
   }
   const reason = /(?:FATAL|PANIC): +(.*)/.exec(output)?.[1] ?? output.trim().split("\n").at(-1) ?? "";
-  return new EmbeddedServerError(
+  return new BootFailure(
     `the database in ${layout.cluster} did not start: ${reason}; see ${layout.log}, and restore a backup if the cluster is damaged`,
+    output,
   );
 }

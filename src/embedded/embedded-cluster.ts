@@ -34,7 +34,7 @@ export async function prepareCluster(layout: Layout, binaries: PgBinaries, log: 
   const found = readFileSync(versionFile, "utf8").trim();
   if (found !== binaries.major) {
     throw new EmbeddedServerError(
-      `${layout.cluster} was made by PostgreSQL ${found} and this Vigil brings ${binaries.major}; use the Vigil that made it, or dump and restore`,
+      `${layout.cluster} was made by PostgreSQL ${found} and this Vigil brings ${binaries.major}; run "vigil db upgrade --old-bin DIR" with the programs of PostgreSQL ${found}, or start the Vigil that made it`,
     );
   }
 }

@@ -6,6 +6,18 @@ export class EmbeddedServerError extends Error {
   }
 }
 
+/** The server ended instead of starting. */
+export class BootFailure extends EmbeddedServerError {
+  /** What it wrote into its log. */
+  readonly output: string;
+
+  constructor(message: string, output: string) {
+    super(message);
+    this.name = "BootFailure";
+    this.output = output;
+  }
+}
+
 export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }

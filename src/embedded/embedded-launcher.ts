@@ -9,14 +9,25 @@
  * Each start makes a pipe of its own, so a forgotten launcher can harm neither a later server nor its users.
  */
 import { execFile, spawn } from "node:child_process";
-import { closeSync, constants, existsSync, openSync, readdirSync, readSync, rmSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { randomToken } from "../lib/ids.ts";
+import { archiveVariable } from "./embedded-archive.ts";
 import { serverEnvironment } from "./embedded-cluster.ts";
 import { errorCode } from "./embedded-error.ts";
 import { handOver } from "./embedded-handover.ts";
-import type { Layout } from "./embedded-layout.ts";
+import type { Account, Layout } from "./embedded-layout.ts";
 import { openLog } from "./embedded-log.ts";
 import { pause } from "./embedded-process.ts";
 
@@ -134,6 +145,8 @@ export interface Launch {
 /** A server that is to be started. The command gets the folders under the names that they have for the server. */
 export interface ServerStart {
   socketDir: string | undefined;
+  /** Where its WAL goes to, or comes from. */
+  walFolder: string | undefined;
   command(paths: { cluster: string; sockets: string }): string[];
 }
 
@@ -145,7 +158,15 @@ export async function startLauncher(layout: Layout, target: ServerStart | number
   // A child changes into its folder before it changes its user: the name alone leads past closed parents.
   await promisify(execFile)("mkfifo", ["-m", "600", name], { ...layout.account, cwd: layout.run });
   const start = typeof target === "number" ? undefined : target;
-  const handed = handOver(layout, { cluster: layout.cluster, sockets: start?.socketDir ?? layout.run });
+  const wal = start?.walFolder;
+  const isHanded = wal !== undefined && belongsTo(layout.account, wal);
+  const handed = handOver(layout, {
+    cluster: layout.cluster,
+    sockets: start?.socketDir ?? layout.run,
+    wal: isHanded ? wal : layout.run,
+  });
+  // A folder that is missing now, as of a disk that is not mounted, keeps its name and may come back.
+  const walPath = isHanded ? handed.paths.wal : wal;
   // Both ends are open before the launcher exists: should we be killed at any moment from here, it reads the end of the file.
   // The first reader only keeps the other two from blocking.
   const opener = openSync(path, O_RDONLY | O_NONBLOCK);
@@ -161,7 +182,7 @@ export async function startLauncher(layout: Layout, target: ServerStart | number
     // Its own session: Ctrl-C in the terminal reaches us, not the server that we still need in order to stop cleanly.
     detached: true,
     stdio: [reader, log, log, ...handed.descriptors],
-    env: serverEnvironment(),
+    env: { ...serverEnvironment(), ...(walPath === undefined ? {} : { [archiveVariable]: walPath }) },
   });
   handed.close();
   const ended = new Promise<void>((done) => child.once("exit", () => done()).once("error", () => done()));
@@ -169,6 +190,11 @@ export async function startLauncher(layout: Layout, target: ServerStart | number
   closeSync(reader);
   closeSync(log);
   return { hold, ended };
+}
+
+function belongsTo(account: Account | undefined, folder: string): boolean {
+  const stat = lstatSync(folder, { throwIfNoEntry: false });
+  return account !== undefined && stat?.isDirectory() === true && stat.uid === account.uid;
 }
 
 const holdNames = (run: string): string[] => readdirSync(run).filter((name) => name.startsWith("hold-"));

@@ -39,12 +39,14 @@ export function boundLog({ log }: Layout): void {
 
 export const logSize = (log: string): number => lstatSync(log, { throwIfNoEntry: false })?.size ?? 0;
 
-/** What the server has written since the log had this size, 64 KB at most. */
+/** What the server has written since the log had this size, the newest 64 KB at most. */
 export function readLogSince(log: string, size: number): string {
   const fd = openSync(log, "r");
   try {
     const buffer = Buffer.alloc(64 * 1024);
-    return buffer.toString("utf8", 0, readSync(fd, buffer, 0, buffer.length, Math.min(size, logSize(log))));
+    const end = logSize(log);
+    const from = Math.max(Math.min(size, end), end - buffer.length);
+    return buffer.toString("utf8", 0, readSync(fd, buffer, 0, buffer.length, from));
   } finally {
     closeSync(fd);
   }

@@ -19,13 +19,18 @@ const journalIn = (root: string): string => join(root, "replacement.json");
 
 /** The caller has the start lock, and no server runs on either cluster. */
 export async function replaceCluster(layout: Layout, replacement: Replacement): Promise<void> {
-  const draft = `${journalIn(layout.root)}.new`;
-  writeFileSync(draft, JSON.stringify(replacement), { mode: 0o600 });
-  if (layout.account) lchownSync(draft, layout.account.uid, layout.account.gid);
-  await syncPath(draft);
-  await rename(draft, journalIn(layout.root));
-  await syncPath(layout.root);
+  await writeDurably(layout, journalIn(layout.root), JSON.stringify(replacement));
   await finishReplacement(layout);
+}
+
+/** The file is there in full or not at all, also after a loss of power, and belongs to the server's user. */
+export async function writeDurably({ account }: Layout, file: string, text: string): Promise<void> {
+  const draft = `${file}.new`;
+  writeFileSync(draft, text, { mode: 0o600 });
+  if (account) lchownSync(draft, account.uid, account.gid);
+  await syncPath(draft);
+  await rename(draft, file);
+  await syncPath(dirname(file));
 }
 
 /** Carries out what was decided, from whichever step it had come to. The caller has the start lock. */

@@ -1,8 +1,9 @@
-import { existsSync, lchownSync, mkdirSync, readdirSync } from "node:fs";
+import { existsSync, lchownSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { randomToken } from "../lib/ids.ts";
 import type { Logger } from "../lib/logger.ts";
+import { type Recovery, requireReadable } from "./embedded-archive.ts";
 import { EmbeddedServerError, explainFileError } from "./embedded-error.ts";
 import { type Account, type Layout, prepareLayout } from "./embedded-layout.ts";
 import { withStartLock } from "./embedded-lock.ts";
@@ -17,6 +18,8 @@ export interface RestoreOptions<T> {
   mayReplace: boolean;
   /** Writes the files of the cluster into an empty folder. */
   unpack(cluster: string): Promise<void>;
+  /** Goes on with archived WAL. */
+  recovery?: Recovery | undefined;
   /** Works on the new database before it takes its place. */
   settle(connection: EmbeddedConnection): Promise<T>;
 }
@@ -57,12 +60,15 @@ async function restoreLocked<T>(layout: Layout, options: RestoreOptions<T>): Pro
   await finishReplacement(layout);
   const hasData = findClusterData(layout.dataDir) !== undefined;
   if (hasData && !options.mayReplace) throw dataInTheWay(layout.dataDir);
+  if (options.recovery) requireReadable(layout, options.recovery);
   // The name is one of those that a start clears away.
   const staging = `${layout.cluster}.new-restore-${process.pid}-${randomToken(6)}`;
   const cluster = join(staging, "postgres", "cluster");
   try {
     mkdirSync(cluster, { recursive: true, mode: 0o700 });
     await options.unpack(cluster);
+    // Asks PostgreSQL for archived WAL and a new timeline; it goes when that is done.
+    if (options.recovery) writeFileSync(join(cluster, "recovery.signal"), "", { mode: 0o600 });
     if (layout.account) giveTo(layout.account, staging);
     const result = await settleIn(staging, options);
     const time = new Date().toISOString().replace(/[-:]|\.\d+/g, "");
@@ -79,8 +85,8 @@ export const dataInTheWay = (dataDir: string): EmbeddedServerError =>
     `${dataDir} already has a database; choose an empty --data-dir, or give --force to move the database aside`,
   );
 
-async function settleIn<T>(staging: string, { log, settle }: RestoreOptions<T>): Promise<T> {
-  const server = await openEmbeddedServer({ dataDir: staging, log, purpose: "command" });
+async function settleIn<T>(staging: string, { log, settle, recovery }: RestoreOptions<T>): Promise<T> {
+  const server = await openEmbeddedServer({ dataDir: staging, log, purpose: "command", recovery });
   try {
     return await settle(server.connection);
   } finally {

@@ -5,6 +5,7 @@
 import { resolve } from "node:path";
 import { repeat } from "../lib/lifecycle.ts";
 import type { Logger } from "../lib/logger.ts";
+import type { ArchiveWish, Recovery } from "./embedded-archive.ts";
 import { type Attachment, attachServer } from "./embedded-attach.ts";
 import { chooseTransport, removeSocketFolder, type ServerSettings, type Transport } from "./embedded-boot.ts";
 import { type Claim, claimService } from "./embedded-claim.ts";
@@ -32,15 +33,20 @@ export interface EmbeddedOptions {
   transport?: "auto" | "tcp";
   /** Settings of PostgreSQL that win over ours, if a command has to start the server. A test server gives up durability. */
   settings?: ServerSettings;
+  /** Where a service archives the WAL to; undefined: nowhere. */
+  archive?: ArchiveWish | undefined;
+  /** A command may go on with archived WAL before anybody connects. */
+  recovery?: Recovery | undefined;
 }
 
 export async function openEmbeddedServer(options: EmbeddedOptions): Promise<EmbeddedServer> {
-  const { dataDir, log, purpose, transport = "auto", settings = {} } = options;
+  const { dataDir, log, purpose, transport = "auto", settings, archive, recovery } = options;
   try {
     const layout = prepareLayout(dataDir);
     const first = chooseTransport(layout, transport);
-    if (purpose === "service") return await openService(layout, first, log);
-    const { connection, hold } = await withStartLock(layout, log, () => attachServer(layout, first, log, settings));
+    if (purpose === "service") return await openService(layout, first, log, archive ?? "off");
+    const start = { settings, recovery };
+    const { connection, hold } = await withStartLock(layout, log, () => attachServer(layout, first, log, start));
     let released: Promise<void> | undefined;
     return {
       connection,
@@ -54,8 +60,13 @@ export async function openEmbeddedServer(options: EmbeddedOptions): Promise<Embe
   }
 }
 
-async function openService(layout: Layout, transport: Transport, log: Logger): Promise<EmbeddedServer> {
-  const service = new EmbeddedService(layout, transport, log);
+async function openService(
+  layout: Layout,
+  transport: Transport,
+  log: Logger,
+  archive: ArchiveWish | "off",
+): Promise<EmbeddedServer> {
+  const service = new EmbeddedService(layout, transport, log, archive);
   const connection = await service.open();
   return { connection, release: () => service.release() };
 }
@@ -66,6 +77,7 @@ const maxPauseMs = 10_000;
 class EmbeddedService {
   readonly #layout: Layout;
   readonly #log: Logger;
+  readonly #archive: ArchiveWish | "off";
   #transport: Transport;
   #hold: Hold | undefined;
   #claim: Claim | undefined;
@@ -74,10 +86,11 @@ class EmbeddedService {
   #pausedUntilMs = 0;
   #released: Promise<void> | undefined;
 
-  constructor(layout: Layout, transport: Transport, log: Logger) {
+  constructor(layout: Layout, transport: Transport, log: Logger, archive: ArchiveWish | "off") {
     this.#layout = layout;
     this.#transport = transport;
     this.#log = log;
+    this.#archive = archive;
   }
 
   async open(): Promise<EmbeddedConnection> {
@@ -141,7 +154,7 @@ class EmbeddedService {
 
   async #attachLocked(): Promise<Attachment> {
     const previous = this.#hold;
-    const attachment = await attachServer(this.#layout, this.#transport, this.#log);
+    const attachment = await attachServer(this.#layout, this.#transport, this.#log, { archive: this.#archive });
     if (!attachment.hold) {
       // Whoever else uses this server has no launcher either. Only the one service may give it a new one: a second
       // service that did, and then left because it is refused, would stop the server of the first.

@@ -1,6 +1,6 @@
 import type { Db } from "../db/database.ts";
 import { notify } from "../db/listener.ts";
-import type { RatePolicy, RateWindow } from "./rate-limit-window.ts";
+import { isRunning, type RatePolicy, type RateWindow } from "./rate-limit-window.ts";
 
 /** Asks every process to give back the calls that it leased for a principal and has not made. */
 export const recallChannel = "vigil_rate_recall";
@@ -107,6 +107,39 @@ export async function returnCalls(
 }
 
 export const recallCalls = (db: Db, principalId: string): Promise<number> => notify(db, recallChannel, principalId);
+
+export interface RateUse {
+  name: string;
+  limit: number;
+  window_seconds: number;
+  /** Calls of the running window, those included that a process holds in advance. */
+  used: number;
+  /** Null: no window runs; the next call begins one. */
+  resets_at: Date | null;
+}
+
+/** What of its quotas a principal has used. */
+export async function readRateUse(
+  db: Db,
+  principalId: string,
+  policies: readonly RatePolicy[],
+  now: Date,
+): Promise<RateUse[]> {
+  const rows = await db.many<{ policy: string; started_at: Date; used: number }>`
+    select policy, started_at, used from rate_windows where principal_id = ${principalId}`;
+  return policies.map((policy) => {
+    const row = rows.find((one) => one.policy === policy.name);
+    const window = row && { policy, startedAtMs: row.started_at.getTime(), used: row.used, own: 0 };
+    const isCounting = window !== undefined && window.used > 0 && isRunning(window, now.getTime());
+    return {
+      name: policy.name,
+      limit: policy.quota,
+      window_seconds: policy.windowSeconds,
+      used: isCounting ? Math.min(window.used, policy.quota) : 0,
+      resets_at: isCounting ? new Date(window.startedAtMs + policy.windowSeconds * 1000) : null,
+    };
+  });
+}
 
 /** Rows of windows that ended before the given start; a missing row is made again by the next call. */
 export const deleteEndedWindows = (db: Db, startedBefore: Date): Promise<number> =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseCsv } from "./csv.ts";
+import { csvLine, parseCsv, withoutGuard } from "./csv.ts";
 
 describe("a comma separated text", () => {
   it("has rows with the lines they begin on, whatever ends them", () => {
@@ -20,5 +20,12 @@ describe("a comma separated text", () => {
   it("may begin with a byte order mark and may be empty", () => {
     expect(parseCsv("\ufeffuid\n1")[0]).toEqual({ line: 1, cells: ["uid"] });
     expect(parseCsv("")).toEqual([]);
+  });
+
+  it("is written so that it is read back the same, and that no spreadsheet runs a cell of it", () => {
+    const cells = ["plain", 'a "b", c\nd', "", "=1+1", "-5", "@x", "'quoted", " blank "];
+    const line = csvLine(cells);
+    expect(line.startsWith('plain,"a ""b"", c\nd",,\'=1+1,\'-5,\'@x,')).toBe(true);
+    expect(parseCsv(line)[0]?.cells.map(withoutGuard)).toEqual(cells);
   });
 });

@@ -36,3 +36,16 @@ export function parseCsv(text: string): CsvRow[] {
   if (cell !== "" || cells.length > 0) endRow();
   return rows;
 }
+
+/** A spreadsheet would run a cell that begins so. */
+const formulaStart = /^[=+\-@\t\r]/;
+const guardedStart = /^'(?=[=+\-@\t\r])/;
+
+/** One row of a file, with its line end. A cell that a spreadsheet would take for a formula begins with an apostrophe. */
+export const csvLine = (cells: readonly string[]): string =>
+  `${cells.map((cell) => quoted(formulaStart.test(cell) ? `'${cell}` : cell)).join(",")}\r\n`;
+
+const quoted = (cell: string): string => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
+
+/** A cell as it was before `csvLine`. */
+export const withoutGuard = (cell: string): string => cell.replace(guardedStart, "");

@@ -23,6 +23,10 @@ export interface MailParams {
   event_type?: string;
   happened_at?: string;
   is_last?: string;
+  /** Of a webhook: its integration, the host it is sent to, and why the last attempt failed. */
+  integration_name?: string;
+  webhook_host?: string;
+  reason?: string;
 }
 
 export interface RenderedMail {
@@ -50,10 +54,14 @@ export function renderMail(kind: string, locale: string, params: Readonly<Record
     alarm: alarmWord(language, given.event_type),
     time: happened_at === undefined ? undefined : formatTime(happened_at, timezone, texts.dateLocale),
     isLast: given.is_last === "true",
+    integration: optionalLine(given.integration_name),
+    host: optionalLine(given.webhook_host),
+    reason: optionalLine(given.reason),
   };
   const device = names.device && shorten(names.device, maxDeviceInSubject);
+  const integration = names.integration && shorten(names.integration, maxDeviceInSubject);
   const parts: MailParts = {
-    subject: texts[known].subject(shorten(names.organization, maxSubjectNameLength), { ...names, device }),
+    subject: texts[known].subject(shorten(names.organization, maxSubjectNameLength), { ...names, device, integration }),
     paragraphs: texts[known].paragraphs(names),
     action: texts[known].action,
     link: webLink(link),

@@ -1,3 +1,5 @@
+import { webhookTexts } from "./webhook-texts.ts";
+
 /** The wording of all mails, by language. Values are put in as plain text; whoever makes HTML of it escapes the result. */
 export const mailKinds = [
   "share_invitation",
@@ -5,6 +7,8 @@ export const mailKinds = [
   "portal_activation",
   "password_reset",
   "alarm",
+  "webhook_failing",
+  "webhook_recovered",
 ] as const;
 export type MailKind = (typeof mailKinds)[number];
 
@@ -20,9 +24,13 @@ export interface MailNames {
   time: string | undefined;
   /** No further alarm is mailed within the hour. */
   isLast: boolean;
+  /** Of a mail about a webhook: its integration, where it is sent, and why it fails. */
+  integration: string | undefined;
+  host: string | undefined;
+  reason: string | undefined;
 }
 
-interface KindTexts {
+export interface KindTexts {
   /** With names that are cut to fit. */
   subject(organization: string, names: MailNames): string;
   /** What has happened, and what to do. */
@@ -54,6 +62,7 @@ const sender = ({ inviter, organization }: MailNames): string =>
 const english: MailTexts = {
   dateLocale: "en-GB",
   greeting: "Hello,",
+  ...webhookTexts.en,
   share_invitation: {
     subject: (organization) => `${organization} has shared a device with you`,
     paragraphs: (names) => [
@@ -107,6 +116,7 @@ const english: MailTexts = {
 const italian: MailTexts = {
   dateLocale: "it",
   greeting: "Gentile utente,",
+  ...webhookTexts.it,
   share_invitation: {
     subject: (organization) => `${organization} ha condiviso un dispositivo con Lei`,
     paragraphs: (names) => [
@@ -162,6 +172,7 @@ const italian: MailTexts = {
 const german: MailTexts = {
   dateLocale: "de",
   greeting: "Guten Tag,",
+  ...webhookTexts.de,
   share_invitation: {
     subject: (organization) => `${organization} hat ein Gerät mit Ihnen geteilt`,
     paragraphs: (names) => [
@@ -216,6 +227,7 @@ const german: MailTexts = {
 const french: MailTexts = {
   dateLocale: "fr",
   greeting: "Bonjour,",
+  ...webhookTexts.fr,
   share_invitation: {
     subject: (organization) => `${organization} a partagé un appareil avec vous`,
     paragraphs: (names) => [
@@ -269,6 +281,7 @@ const french: MailTexts = {
 const spanish: MailTexts = {
   dateLocale: "es",
   greeting: "Estimado/a usuario/a:",
+  ...webhookTexts.es,
   share_invitation: {
     subject: (organization) => `${organization} ha compartido un dispositivo con usted`,
     paragraphs: (names) => [

@@ -37,3 +37,9 @@ export const toOrganizationIdentity = (row: OrganizationRow): OrganizationIdenti
   perMinute: row.per_minute,
   perHour: row.per_hour,
 });
+
+/** The quotas of each integration of the organization. */
+export const ratePoliciesOf = ({ perMinute, perHour }: Pick<OrganizationIdentity, "perMinute" | "perHour">) => [
+  { name: "per_minute", quota: perMinute, windowSeconds: 60 },
+  { name: "per_hour", quota: perHour, windowSeconds: 3600 },
+];

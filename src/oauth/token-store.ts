@@ -6,6 +6,7 @@ import {
   type OrganizationIdentity,
   type OrganizationRow,
   organizationColumns,
+  ratePoliciesOf,
   toOrganizationIdentity,
 } from "./organization-identity.ts";
 import type { Scope } from "./scopes.ts";
@@ -66,17 +67,15 @@ export async function findTokenIdentity(db: Db, tokenHash: Buffer): Promise<Part
     where t.token_hash = ${tokenHash} and i.status = 'active'`;
   if (!row) return undefined;
   const granted = new Set(row.granted_scopes);
+  const organization = toOrganizationIdentity(row);
   return {
-    organization: toOrganizationIdentity(row),
+    organization,
     integrationId: row.integration_id,
     integrationName: row.integration_name,
     clientId: row.client_id,
     messagingEnabled: row.messaging_enabled,
     scopes: new Set(row.token_scopes.filter((scope) => granted.has(scope))),
-    ratePolicies: [
-      { name: "per_minute", quota: row.per_minute, windowSeconds: 60 },
-      { name: "per_hour", quota: row.per_hour, windowSeconds: 3600 },
-    ],
+    ratePolicies: ratePoliciesOf(organization),
     expiresAtMs: row.expires_at.getTime(),
   };
 }

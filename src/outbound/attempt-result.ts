@@ -20,7 +20,7 @@ export interface EndedAttempt {
 /** What an attempt leaves behind. A first attempt that succeeds leaves its record and nothing else. */
 export function resultOf(
   ended: EndedAttempt,
-  { outcome, durationMs, retryAfter }: Answer,
+  { outcome, durationMs, retryAfter, text }: Answer,
   now: Date,
   waitsMs: readonly number[],
 ): { next: Next; record: AttemptRecord; change: RowChange | undefined } {
@@ -39,6 +39,7 @@ export function resultOf(
     durationMs,
     statusCode: outcome.kind === "answered" ? outcome.status : null,
     error,
+    answer: text,
   };
   const key = { integrationId, organizationId, id: eventId, pushEpoch };
   if (next.kind === "retry") {

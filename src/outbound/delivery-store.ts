@@ -1,6 +1,8 @@
 import type { Database, Db, Tx } from "../db/database.ts";
 import type { WebhookEventType } from "../outbox/webhook-event-types.ts";
 import { settingsVersion } from "./lane-store.ts";
+import { latencyBoundsMs } from "./latency-buckets.ts";
+import { noteOutcomes } from "./trouble-store.ts";
 
 /** A row of the log that may be pushed. */
 export interface LogRow {
@@ -98,6 +100,8 @@ export interface AttemptRecord {
   durationMs: number;
   statusCode: number | null;
   error: string | null;
+  /** The beginning of what the receiver answered. */
+  answer: string | null;
 }
 
 /** What becomes of a row that the cursor passes, or has passed, without success at the first attempt. */
@@ -151,21 +155,32 @@ export function writeBatch(db: Database, batch: DeliveryBatch): Promise<Map<stri
         ${moved.map((one) => one.seq)}::int8[]) as n(integration_id, ms, seq)
       where d.integration_id = n.integration_id
       returning d.integration_id as id, d.retry_at as "retryAt"`;
+    await noteOutcomes(tx, attempts);
     return new Map(retries.map(({ id, retryAt }) => [id, retryAt]));
   });
 }
 
+/** The hour counts what was stored now: a batch that is written again counts once. */
 async function insertAttempts(tx: Tx, rows: readonly AttemptRecord[]): Promise<void> {
   await tx.run`
-    insert into delivery_attempts (integration_id, id, organization_id, event_id, type, device_uid, attempt, started_at,
-      duration_ms, status_code, error)
-    select * from unnest(${rows.map((row) => row.integrationId)}::uuid[], ${rows.map((row) => row.id)}::uuid[],
-      ${rows.map((row) => row.organizationId)}::uuid[], ${rows.map((row) => row.eventId)}::uuid[],
-      ${rows.map((row) => row.type)}::text[], ${rows.map((row) => row.deviceUid)}::text[],
-      ${rows.map((row) => row.attempt)}::int[], ${rows.map((row) => new Date(row.startedAtMs))}::timestamptz[],
-      ${rows.map((row) => row.durationMs)}::int[], ${rows.map((row) => row.statusCode)}::int[],
-      ${rows.map((row) => row.error)}::text[])
-    on conflict do nothing`;
+    with stored as (
+      insert into delivery_attempts (integration_id, id, organization_id, event_id, type, device_uid, attempt, started_at,
+        duration_ms, status_code, error, answer)
+      select * from unnest(${rows.map((row) => row.integrationId)}::uuid[], ${rows.map((row) => row.id)}::uuid[],
+        ${rows.map((row) => row.organizationId)}::uuid[], ${rows.map((row) => row.eventId)}::uuid[],
+        ${rows.map((row) => row.type)}::text[], ${rows.map((row) => row.deviceUid)}::text[],
+        ${rows.map((row) => row.attempt)}::int[], ${rows.map((row) => new Date(row.startedAtMs))}::timestamptz[],
+        ${rows.map((row) => row.durationMs)}::int[], ${rows.map((row) => row.statusCode)}::int[],
+        ${rows.map((row) => row.error)}::text[], ${rows.map((row) => row.answer)}::text[])
+      on conflict do nothing
+      returning integration_id, organization_id, started_at, duration_ms, error
+    )
+    insert into delivery_hours as h (integration_id, hour, bucket, organization_id, delivered, failed)
+    select integration_id, date_trunc('hour', started_at, 'UTC'), width_bucket(duration_ms, ${latencyBoundsMs}::int[]),
+      organization_id, count(*) filter (where error is null), count(*) filter (where error is not null)
+    from stored group by 1, 2, 3, 4 order by 1, 2, 3
+    on conflict (integration_id, hour, bucket) do update set
+      delivered = h.delivered + excluded.delivered, failed = h.failed + excluded.failed`;
 }
 
 async function applyChanges(tx: Tx, changes: readonly RowChange[]): Promise<void> {

@@ -8,7 +8,7 @@ import { errorText } from "./delivery-policy.ts";
 import { type PushSettings, readSettings } from "./lane-store.ts";
 import { sampleEvent } from "./sample-event.ts";
 import { makeWebhookClient, type WebhookClientOptions } from "./webhook-client.ts";
-import { webhookHeaders } from "./webhook-signature.ts";
+import { type SigningSecrets, webhookHeaders } from "./webhook-signature.ts";
 
 /** What became of a sample (section 23.1). */
 export interface TestDelivery {
@@ -43,7 +43,7 @@ export async function sendTestEvent(
   const target = makeWebhookClient({ ...webhooks, connections: 1 })(webhookUrl);
   const now = clock.now();
   const event = sampleEvent(type, id, now);
-  const headers = webhookHeaders(event, 1, secretsOf(settings, now), now.getTime());
+  const headers = webhookHeaders(event, 1, secretsAt(settings, now), now.getTime());
   const { outcome, durationMs } = await target.send(headers, event.body).finally(() => target.close());
   const error = errorText(outcome);
   return {
@@ -56,7 +56,8 @@ export async function sendTestEvent(
   };
 }
 
-function secretsOf({ secret, previousSecret, previousUntil }: PushSettings, now: Date) {
+/** What a delivery is signed with at this moment. */
+export function secretsAt({ secret, previousSecret, previousUntil }: PushSettings, now: Date): SigningSecrets {
   const isOverlap = previousUntil !== null && previousUntil > now;
   return { current: secret ?? "", previous: isOverlap ? previousSecret : null };
 }

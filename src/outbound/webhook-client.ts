@@ -4,6 +4,7 @@ import { performance } from "node:perf_hooks";
 import { createSecureContext, rootCertificates } from "node:tls";
 import { buildConnector, type Dispatcher, Pool } from "undici";
 import { isAllowedAddress, type Resolve } from "../resources/organizations/webhook-target.ts";
+import { answerText, maxAnswerTextBytes } from "./answer-text.ts";
 import type { Outcome } from "./delivery-policy.ts";
 import { makeNameLookup } from "./name-lookup.ts";
 
@@ -22,6 +23,8 @@ export interface Answer {
   outcome: Outcome;
   durationMs: number;
   retryAfter: string | undefined;
+  /** The beginning of the body of the answer; null without one. */
+  text: string | null;
 }
 
 /** The address of one integration, with connections that nobody else uses. */
@@ -32,7 +35,7 @@ export interface WebhookTarget {
 
 export type OpenTarget = (url: string) => WebhookTarget;
 
-/** The body of an answer is of no interest; it is read only so that the connection can be used again. */
+/** Of the body of an answer only the beginning is of interest; more is read only so that the connection can be used again. */
 const maxAnswerBytes = 4096;
 const answerBodyMs = 1000;
 const idleMs = 4000;
@@ -156,8 +159,9 @@ function sendOnce(pool: Pool, request: OneRequest, timeoutMs: number): Promise<A
   return new Promise((resolve) => {
     const startedMs = performance.now();
     let controller: Dispatcher.DispatchController | undefined;
-    let answer: Answer | undefined;
+    let answer: Omit<Answer, "text"> | undefined;
     let answerBytes = 0;
+    let beginning = Buffer.alloc(0);
     let isOver = false;
     const settle = (outcome: Outcome, retryAfter?: string): void => {
       answer ??= { outcome, durationMs: Math.round(performance.now() - startedMs), retryAfter };
@@ -166,7 +170,7 @@ function sendOnce(pool: Pool, request: OneRequest, timeoutMs: number): Promise<A
       if (isOver) return;
       isOver = true;
       clearTimeout(timer);
-      if (answer) resolve(answer);
+      if (answer) resolve({ ...answer, text: answerText(beginning) });
     };
     const giveUp = (): void => {
       settle({ kind: "failed", error: `no answer within ${timeoutMs} ms`, isTimeout: true });
@@ -188,6 +192,10 @@ function sendOnce(pool: Pool, request: OneRequest, timeoutMs: number): Promise<A
       },
       onResponseData: (started, chunk) => {
         answerBytes += chunk.length;
+        // One byte more than is kept tells that there is more.
+        if (beginning.length <= maxAnswerTextBytes) {
+          beginning = Buffer.concat([beginning, chunk.subarray(0, maxAnswerTextBytes + 1 - beginning.length)]);
+        }
         if (answerBytes > maxAnswerBytes) started.abort(new Error("enough"));
       },
       onResponseEnd: finish,

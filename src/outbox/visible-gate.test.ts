@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { allScopes } from "../oauth/scopes.ts";
-import { isVisible, type ReceivingIntegration } from "./visible-gate.ts";
+import { isVisible, type ReceivingIntegration, withheldReason } from "./visible-gate.ts";
 import { allWebhookEventTypes, webhookEventTypes } from "./webhook-event-types.ts";
 
 const open: ReceivingIntegration = { webhookEventTypes: [], webhookDeviceFilter: [], messagingEnabled: true };
@@ -35,5 +35,19 @@ describe("the gate of push and replay", () => {
     const filtered = { ...open, webhookDeviceFilter: ["490154203237518"] };
     expect(isVisible(row("alarm.sos"), filtered, allScopes)).toBe(true);
     expect(isVisible({ type: "alarm.sos", deviceUid: "490154203237526" }, filtered, allScopes)).toBe(false);
+  });
+
+  it("says why a row is withheld, and nothing of one that is shown", () => {
+    const reason = (
+      type: (typeof allWebhookEventTypes)[number],
+      changes: Partial<ReceivingIntegration>,
+      scopes = allScopes,
+    ) => withheldReason(row(type), { ...open, ...changes }, scopes);
+    expect(reason("alarm.sos", {})).toBeNull();
+    expect(reason("alarm.sos", {}, ["devices:read"])).toBe("scope");
+    expect(reason("message.sent", { messagingEnabled: false })).toBe("messaging");
+    expect(reason("alarm.sos", { webhookEventTypes: ["alarm.fall"] })).toBe("type");
+    expect(reason("geofence.dwell", {})).toBe("type");
+    expect(reason("alarm.sos", { webhookDeviceFilter: ["490154203237526"] })).toBe("filter");
   });
 });

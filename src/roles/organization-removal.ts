@@ -16,6 +16,7 @@ export const tablesOfOrganizations = [
   "dead_letters",
   "deliveries",
   "delivery_attempts",
+  "delivery_hours",
   "delivery_lanes",
   "device_capability_overrides",
   "device_codes",
@@ -47,6 +48,7 @@ export const tablesOfOrganizations = [
   "telemetry",
   "voice_parts",
   "voice_transfers",
+  "webhook_troubles",
   "integrations",
   "devices",
 ] as const;

@@ -14,6 +14,7 @@ import { deleteOldFailures } from "../oauth/failed-attempts.ts";
 import { deleteOldResets } from "../oauth/password-store.ts";
 import { deleteExpiredTokens } from "../oauth/token-store.ts";
 import { deleteOldDeadLetters } from "../outbound/dead-letter-store.ts";
+import { deleteOldHours } from "../outbound/delivery-health.ts";
 import type { OutcomeMetrics } from "../outbox/outcome-metrics.ts";
 import { makeCommandSweep } from "../resources/commands/command-sweep.ts";
 import { resendTimezones } from "../resources/commands/timezone-resend.ts";
@@ -78,6 +79,7 @@ export function startPeriodicWork(parts: ServiceParts, outcomes: OutcomeMetrics)
       await forgetThrottledNetworks(db, clock.now());
       if (!(await retention.isClockRight(db))) return;
       await deleteOldDeadLetters(db, uuidV7Floor(clock.nowMs() - (config.retentionDays + 1) * 24 * 60 * minuteMs));
+      await deleteOldHours(db, new Date(clock.nowMs() - config.retentionDays * 24 * 60 * minuteMs));
       await deleteOldPoisoned(db, new Date(clock.nowMs() - 90 * 24 * 60 * minuteMs));
     }),
   ];

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { queueAlarmMails } from "../console/alarm-mails.ts";
+import { queueWebhookMails } from "../console/webhook-mails.ts";
 import { fencesOfLocated } from "../ingest/rules/located-rules.ts";
 import { startRuleWorker } from "../ingest/rules/rule-worker.ts";
 import { repeat } from "../lib/lifecycle.ts";
@@ -13,6 +14,7 @@ import { observeDeviceWork } from "./device-work-gauges.ts";
 import { observeLastBackup } from "./last-backup.ts";
 import { startPeriodicWork } from "./periodic-work.ts";
 import type { ServiceParts } from "./service-parts.ts";
+import { watchWalArchive } from "./wal-archive.ts";
 import { webhookOptions } from "./webhook-options.ts";
 
 /** What nobody waits for: speech, timers of rules, mails, webhooks, lookups of places and the housekeeping. */
@@ -28,11 +30,18 @@ export function openWorkerRole(parts: ServiceParts): void {
   lifecycle.add("open work", observeDeviceWork(db, metrics, log, 15_000));
   if (config.databaseUrl === undefined) {
     lifecycle.add("age of the last backup", observeLastBackup(db, metrics, log, 60_000));
+    const { walArchiveDir: wanted, walArchiveDays: keepDays } = config;
+    const watch = { db, metrics, log, wanted, keepDays, nowMs: () => clock.nowMs() };
+    lifecycle.add("WAL archive", watchWalArchive(watch, 10_000));
   }
   const alarmMails = repeat("alarm mails", 1000, log, async () => {
     await queueAlarmMails(db, clock, parts.baseUrl);
   });
   lifecycle.add("alarm mails", alarmMails);
+  const webhookMails = repeat("webhook mails", 5000, log, async () => {
+    await queueWebhookMails(db, clock, parts.baseUrl);
+  });
+  lifecycle.add("webhook mails", webhookMails);
   const timers = startRuleWorker({ ...shared, rules });
   lifecycle.add("rule timers", () => timers.close());
   const { smtpUrl, mailFrom: from } = config;

@@ -18,6 +18,7 @@ import {
 interface Restored {
   rotate: { webhook_secrets: { integration_id: string }[]; second_factors: string[]; session_key: boolean };
   valid_again: Record<string, number>;
+  review: { client_secrets: { name: string; org: string }[] };
   previous: string | null;
 }
 
@@ -80,6 +81,7 @@ describe("a backup under load", { timeout: 600_000 }, () => {
     await cp(path("data/secret.key"), path("other/secret.key"));
     const restored = await vigilJson<Restored>(["restore", path("one.tar.gz"), ...inFolder("other")]);
     expect(restored.rotate).toEqual({ webhook_secrets: [], second_factors: [], session_key: false });
+    expect(restored.review.client_secrets).toMatchObject([{ name: "App" }]);
     const stored = await storedTimes("other");
     for (const [uid, times] of before) {
       const seconds = times.map((time) => Math.floor(time / 1000) * 1000);

@@ -17,7 +17,7 @@ interface Demo extends Credentials {
   owner: { email: string; password: string };
   users: { email: string; device_uid: string | null }[];
   devices: string[];
-  showcase: Record<"watch" | "spare" | "phone", string>;
+  showcase: Record<"caller" | "spare" | "phone", string>;
   receiver: { page: string; hook: string; webhook_secret: string } | null;
   geofences: number;
   thresholds: number;
@@ -115,7 +115,7 @@ test("the demo raises every type of event, calls for help first, and shows what 
   );
   const seen = await arrived();
   expect(seen.filter(({ is_verified }) => !is_verified)).toEqual([]);
-  const ofWatch = seen.flatMap(({ type, device }) => (device === demo.showcase.watch ? [type] : []));
+  const ofWatch = seen.flatMap(({ type, device }) => (device === demo.showcase.caller ? [type] : []));
   const alarms = ofWatch.filter((type) => type.startsWith("alarm."));
   expect(alarms.slice(0, 2)).toEqual(["alarm.sos", "alarm.fall"]);
   const forged = { method: "POST", body: JSON.stringify({ id: "<b>", type: "alarm.sos" }) };

@@ -74,7 +74,7 @@ describe("accepting in the browser", () => {
     expect(page.body).toContain('lang="it"');
     expect(page.body).toContain(email);
     expect(page.body).toContain("&lt;Carla&gt;");
-    expect(page.body).toContain("new-password");
+    expect(page.body).toContain("has_password&quot;:false");
     expect((await read(id)).status).toBe(10);
     expect((await accept({ token: mailed, password: "short" })).body.errors).toEqual({
       password: ["Ensure this field has at least 8 characters."],
@@ -105,7 +105,7 @@ describe("accepting in the browser", () => {
     const other = await makeOrganization(api);
     const known = await makePerson(api, other, "ADMIN", newEmail());
     const { id, mailed } = await share(known.email);
-    expect((await open(mailed)).body).toContain("current-password");
+    expect((await open(mailed)).body).toContain("has_password&quot;:true");
     const wrong = await accept({ token: mailed, password: "something else entirely" });
     expect([wrong.status, wrong.body.code]).toEqual([401, "invalid_credentials"]);
     expect((await read(id)).status).toBe(10);
@@ -132,7 +132,7 @@ describe("accepting in the browser", () => {
     const email = newEmail();
     const { mailed } = await share(email);
     const member = await makeMember(api, organization, email);
-    expect((await open(mailed)).body).not.toContain("first_name");
+    expect((await open(mailed)).body).toContain("is_member&quot;:true");
     expect((await accept({ token: mailed, first_name: "Other", password })).status).toBe(200);
     const session = await logIn(api, email, organization.slug);
     const me = await api.call("GET", "/console/api/me/", { token: session });
@@ -177,12 +177,5 @@ describe("accepting in the browser", () => {
     const { mailed } = await share(newEmail());
     const answers = await Promise.all(Array.from({ length: 5 }, () => accept({ token: mailed, password })));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409]);
-  });
-
-  it("serves its script", async () => {
-    const script = await api.app.inject({ method: "GET", url: "/console/assets/accept.js" });
-    expect(script.statusCode).toBe(200);
-    expect(script.headers["content-type"]).toBe("text/javascript; charset=utf-8");
-    expect(() => new Function(script.body)).not.toThrow();
   });
 });

@@ -3,7 +3,7 @@ import { consoleRoutes } from "../../src/console/console-routes.ts";
 import type { Route } from "../../src/http/route.ts";
 import { openTestApi, type TestApi } from "../support/api.ts";
 import { callsWith, signIn } from "../support/browser-session.ts";
-import { auditOf, nobodysId } from "../support/fixtures.ts";
+import { auditOf, makeDevice, nobodysId, type TestDevice } from "../support/fixtures.ts";
 import {
   makeIntegration,
   makeOrganization,
@@ -24,13 +24,19 @@ type Role = (typeof roles)[number];
 
 const ownAccount =
   /^\/console\/api\/(me|preferences|session|sessions|stream|password|second-factor)\/(organization\/|confirm\/|disable\/|recovery-codes\/|:id\/)?$/;
-const administration = /^\/console\/api\/(integrations|unknown-devices|devices\/import|invitations)\//;
+const administration =
+  /^\/console\/api\/(integrations|unknown-devices|deleted-devices|devices\/(import|export|bulk|:uid)|invitations)\//;
+/** Shows each what the role lets one see. */
+const seenByAll = /^\/console\/api\/devices\/$/;
 
 function minRole({ path }: Route): Role {
-  if (ownAccount.test(path)) return "VIEWER";
+  if (ownAccount.test(path) || seenByAll.test(path)) return "VIEWER";
   if (administration.test(path)) return "ADMIN";
   throw new Error(`say in the matrix who may call ${path}`);
 }
+
+/** Whatever else the path names does not exist either; what is no id of an object is no IMEI of a device. */
+const addressOf = (path: string, id: string): string => path.replace(/:(id|uid)\b/, id).replace(/:\w+/g, nobodysId);
 
 const nameOf = ({ method, path }: Route): string => `${method} ${path}`;
 
@@ -38,24 +44,27 @@ describe("the matrix of the console", () => {
   let api: TestApi;
   let own: TestOrganization;
   let foreign: TestIntegration;
+  let foreignDevice: TestDevice;
   const cookies = new Map<Role, string>();
 
   beforeAll(async () => {
     api = await openTestApi({ isPrivate: true });
     own = await makeOrganization(api, { features: ["managed_onboarding"] });
-    foreign = await makeIntegration(api, await makeOrganization(api));
+    const other = await makeOrganization(api);
+    foreign = await makeIntegration(api, other);
+    foreignDevice = await makeDevice(api, other);
     for (const role of roles) cookies.set(role, (await signIn(api, (await makePerson(api, own, role)).email)).cookie);
   });
   afterAll(() => api.close());
 
   const call = ({ method, path }: Route, cookie: string, id: string) => {
-    const address = path.replace(":id", id);
+    const address = addressOf(path, id);
     const calls = callsWith(api, cookie);
     return method === "GET" ? calls.get(address) : calls.send(method, address);
   };
 
   it.each(routes.map((one) => [nameOf(one), one] as const))("%s is for people with a session", async (_, one) => {
-    const path = one.path.replace(":id", nobodysId);
+    const path = addressOf(one.path, nobodysId);
     expect(await api.call(one.method, path)).toMatchObject({ status: 401, body: { code: "not_authenticated" } });
     expect(await api.call(one.method, path, { token: foreign.token })).toMatchObject({
       status: 401,
@@ -75,13 +84,13 @@ describe("the matrix of the console", () => {
     }
   });
 
-  const named = administered.filter(({ path }) => path.includes(":id"));
+  const named = administered.filter(({ path }) => /:(id|uid)/.test(path));
 
   it.each(named.map((one) => [nameOf(one), one] as const))(
     "%s finds nothing of another organization",
     async (_, one) => {
       const before = await auditOf(api, foreign.id);
-      for (const id of [foreign.id, nobodysId, "no-id"]) {
+      for (const id of [one.path.includes(":uid") ? foreignDevice.uid : foreign.id, nobodysId, "no-id"]) {
         for (const role of ["ADMIN", "OWNER"] as const) {
           const answer = await call(one, cookies.get(role) ?? "", id);
           expect([role, answer.status, answer.body.code]).toEqual([role, 404, "not_found"]);
@@ -94,13 +103,21 @@ describe("the matrix of the console", () => {
 
   it("lists nothing of another organization", async () => {
     const admin = callsWith(api, cookies.get("ADMIN") ?? "");
-    expect((await admin.get("/console/api/integrations/")).body).toMatchObject({ count: 0, results: [] });
+    for (const list of ["integrations", "devices", "deleted-devices"]) {
+      expect((await admin.get(`/console/api/${list}/`)).body).toMatchObject({ count: 0, results: [] });
+    }
+    expect((await admin.get("/console/api/devices/export/")).text).not.toContain(foreignDevice.uid);
+    const bulk = await admin.send("POST", "/console/api/devices/bulk/", {
+      action: "delete",
+      uids: [foreignDevice.uid],
+    });
+    expect(bulk.body.results).toMatchObject([{ uid: foreignDevice.uid, ok: false, code: "not_found" }]);
   });
 
   it("changes nothing without the header of the console", async () => {
     const cookie = cookies.get("OWNER") ?? "";
     for (const { method, path } of administered.filter((one) => one.method !== "GET")) {
-      const answer = await api.call(method, path.replace(":id", nobodysId), { headers: { cookie } });
+      const answer = await api.call(method, addressOf(path, nobodysId), { headers: { cookie } });
       expect([path, answer.body.code]).toEqual([path, "csrf_failed"]);
     }
   });

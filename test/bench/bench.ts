@@ -1,3 +1,5 @@
+import { accept, fallen } from "./accepted.ts";
+import { compareWith } from "./compare.ts";
 import { benchHistory } from "./history.ts";
 import { benchHttp } from "./http.ts";
 import { benchIngest } from "./ingest.ts";
@@ -19,16 +21,32 @@ const benches: Record<string, () => Promise<Row[]>> = {
 };
 
 if (process.argv.includes("--help")) {
-  console.log(`npm run bench -- [${Object.keys(benches).join("] [")}] [--quick]`);
+  console.log(`npm run bench -- [${Object.keys(benches).join("] [")}] [--quick] [--accept] [--compare COMMIT]`);
   process.exit(0);
 }
-const wanted = process.argv.slice(2).filter((argument) => !/^(-|\d)/.test(argument));
+const args = process.argv.slice(2);
+const compareAt = args.indexOf("--compare");
+const commit = compareAt < 0 ? undefined : args[compareAt + 1];
+const wanted = args.filter(
+  (argument, index) => !/^(-|\d)/.test(argument) && (compareAt < 0 || index !== compareAt + 1),
+);
 const names = wanted.length > 0 ? wanted : Object.keys(benches);
+const unknown = names.find((name) => !benches[name]);
+if (unknown) {
+  console.error(`There is no bench "${unknown}". Known: ${Object.keys(benches).join(", ")}.`);
+  process.exit(2);
+}
+if (commit) {
+  compareWith(
+    commit,
+    names,
+    args.filter((argument) => argument === "--quick"),
+  );
+  process.exit(0);
+}
 for (const name of names) {
-  const bench = benches[name];
-  if (!bench) {
-    console.error(`There is no bench "${name}". Known: ${Object.keys(benches).join(", ")}.`);
-    process.exit(2);
-  }
-  printReport(name, await bench());
+  const rows = await (benches[name] as () => Promise<Row[]>)();
+  printReport(name, rows);
+  for (const fall of fallen(name, rows)) console.log(`  FELL below the accepted run: ${fall}`);
+  if (args.includes("--accept")) accept(name, rows);
 }

@@ -1,4 +1,5 @@
 import { loadavg } from "node:os";
+import { intervalOf } from "./interval.ts";
 
 export interface Row {
   what: string;
@@ -23,9 +24,11 @@ export function printReport(name: string, rows: readonly Row[]): void {
   console.log(`\nbench ${name} (load average ${loadavg()[0]?.toFixed(2)})`);
   for (const { what, ours, bare, unit, ratios, goal } of rows) {
     const spread = `${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)}`;
+    const { low, high } = intervalOf(ratios);
+    const interval = ratios.length < 2 ? "" : `, 95 % ${low.toFixed(2)}–${high.toFixed(2)}`;
     const wanted = goal === undefined ? "" : `, goal ${goal}`;
     console.log(
-      `  ${what}: ${Math.round(ours)} ${unit}, bare ${Math.round(bare)} ${unit}, ratio ${median(ratios).toFixed(2)} (${spread}${wanted})`,
+      `  ${what}: ${Math.round(ours)} ${unit}, bare ${Math.round(bare)} ${unit}, ratio ${median(ratios).toFixed(2)} (${spread}${interval}${wanted})`,
     );
   }
 }

@@ -28,11 +28,15 @@ export interface FaultOptions {
   seed: number;
   /** Of runs that last for a time. */
   minutes?: number;
+  /** The one attack of `hostile` to run, instead of all at once. */
+  only?: string;
 }
 
 const args = process.argv.slice(2);
 if (args.includes("--help")) {
-  console.log(`npm run faults -- ${Object.keys(faults).join("|")} [--rounds N] [--seed N] [--minutes N]`);
+  console.log(
+    `npm run faults -- ${Object.keys(faults).join("|")} [--rounds N] [--seed N] [--minutes N] [--only ATTACK]`,
+  );
   process.exit(0);
 }
 const option = (name: string, fallback: number): number => {
@@ -48,4 +52,9 @@ if (!run) {
 const seed = option("seed", Math.floor(Math.random() * 1e9));
 console.log(`faults ${name}, seed ${seed}`);
 const minutes = option("minutes", 10);
-process.exit((await run({ rounds: option("rounds", defaultRounds[name] ?? 20), seed, minutes })) ? 0 : 1);
+const only = args.includes("--only") ? args[args.indexOf("--only") + 1] : undefined;
+process.exit(
+  (await run({ rounds: option("rounds", defaultRounds[name] ?? 20), seed, minutes, ...(only ? { only } : {}) }))
+    ? 0
+    : 1,
+);

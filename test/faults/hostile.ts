@@ -1,4 +1,5 @@
 import { setMaxListeners } from "node:events";
+import type pg from "pg";
 import { type Attack, dripBytes, floodVoice, guessImeis, openSocket } from "../support/attackers.ts";
 import { withEmbedded } from "../support/embedded-client.ts";
 import { iwLogin, registerFleet } from "../support/fleet.ts";
@@ -18,6 +19,7 @@ import { makeRandom } from "./random.ts";
 const honestDevices = 300;
 const floodingDevices = 20;
 const contestedDevices = 5;
+const searchedRows = 150_000;
 const maxP99Ms = 1000;
 const maxMemoryMb = 1500;
 
@@ -28,7 +30,7 @@ const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(do
  * connections that drip bytes, guessed ids, floods of recordings, takeovers, and callers with and without a token. Every call for
  * help must be answered, and the service must neither grow nor end.
  */
-export async function hostileFaults({ seed, minutes = 10 }: FaultOptions): Promise<boolean> {
+export async function hostileFaults({ seed, minutes = 10, only }: FaultOptions): Promise<boolean> {
   const random = makeRandom(seed);
   const folder = await tempFolder();
   const service = await startVigil(["--data-dir", folder.path], {
@@ -40,6 +42,7 @@ export async function hostileFaults({ seed, minutes = 10 }: FaultOptions): Promi
     await registerFleet(client, honestDevices),
     await registerFleet(client, floodingDevices + contestedDevices, 870_000_000_000_000),
   ]);
+  await withEmbedded(folder.path, (client) => fillHistory(client, hostile[0] as string));
   const token = await fetchTokenOf(service.http, await partnerOf(folder.path, hostile[0] as string));
   const watches = honest.map((imei, index) => new SosWatch(port, `127.1.${index % 200}.1`, imei));
   const attacks: Attack[] = [];
@@ -50,10 +53,10 @@ export async function hostileFaults({ seed, minutes = 10 }: FaultOptions): Promi
     const { pid } = service.process;
     let peakMb = await residentMb(service);
     console.log(`  ${honestDevices} watches are in, ${peakMb} MB`);
-    attacks.push(...startAttacks(port, hostile));
+    attacks.push(...startAttacks(port, hostile, only));
     const heard: Heard = new Map();
     const uid = hostile[0] as string;
-    const calling = startCallers({ http: service.http, token, uid, signal: callers.signal }, heard);
+    const calling = startCallers({ http: service.http, token, uid, signal: callers.signal }, heard, only);
     const endMs = Date.now() + minutes * 60_000;
     while (Date.now() < endMs) {
       for (const watch of watches) if (random() < 0.01) watch.callForHelp();
@@ -85,6 +88,17 @@ export async function hostileFaults({ seed, minutes = 10 }: FaultOptions): Promi
   }
 }
 
+/** History that a hostile partner may search: his own. */
+async function fillHistory(client: pg.Client, uid: string): Promise<void> {
+  await client.query(
+    `insert into telemetry (device_id, ts, id, organization_id, received_at, data)
+     select d.id, now() - make_interval(secs => n * 5), gen_random_uuid(), d.organization_id, now(),
+       jsonb_build_object('steps', n, 'note', repeat(md5(n::text), 4))
+     from devices d, generate_series(1, $2::int) n where d.uid = $1`,
+    [uid, searchedRows],
+  );
+}
+
 /** An integration of the organization that a device belongs to. */
 async function partnerOf(dataDir: string, uid: string): Promise<Credentials> {
   const slug = await withEmbedded(dataDir, async (client) => {
@@ -97,14 +111,17 @@ async function partnerOf(dataDir: string, uid: string): Promise<Credentials> {
   return vigilJson(["integration", "create", "--org", slug, "--name", "Hostile", "--data-dir", dataDir]);
 }
 
-function startAttacks(port: number, hostile: readonly string[]): Attack[] {
+function startAttacks(port: number, hostile: readonly string[], only?: string): Attack[] {
   const addresses = Array.from({ length: 50 }, (_, index) => `127.2.0.${index + 1}`);
-  return [
-    dripBytes(port, addresses, 4000, 1000),
-    ...addresses.slice(0, 10).map((from, index) => guessImeis(port, from, 20, 350_000_000_000_000 + index * 1e9)),
-    ...hostile.slice(0, floodingDevices).map((imei, index) => floodVoice(port, `127.3.0.${index + 1}`, imei)),
-    ...hostile.slice(floodingDevices).map((imei) => contest(port, imei)),
-  ];
+  const attacks: Record<string, () => Attack[]> = {
+    drip: () => [dripBytes(port, addresses, 4000, 1000)],
+    guess: () =>
+      addresses.slice(0, 10).map((from, index) => guessImeis(port, from, 20, 350_000_000_000_000 + index * 1e9)),
+    voice: () => hostile.slice(0, floodingDevices).map((imei, index) => floodVoice(port, `127.3.0.${index + 1}`, imei)),
+    takeover: () => hostile.slice(floodingDevices).map((imei) => contest(port, imei)),
+  };
+  const started = Object.entries(attacks).filter(([name]) => only === undefined || only === name);
+  return started.flatMap(([, start]) => start());
 }
 
 /** Two addresses that take a device from each other. */

@@ -40,9 +40,12 @@ export interface ConsoleWorld {
 }
 
 /** The service as a process of its own with an organization, a member of each given role, and a real browser. */
-export async function openConsoleWorld(roles: readonly MemberRole[]): Promise<ConsoleWorld> {
+export async function openConsoleWorld(
+  roles: readonly MemberRole[],
+  settings: Readonly<Record<string, string>> = {},
+): Promise<ConsoleWorld> {
   const database = await createTestDatabase();
-  const env = { DATABASE_URL: database.url };
+  const env = { DATABASE_URL: database.url, ...settings };
   const service = await startVigil([], env);
   const slug = "care-co";
   const makeOrganization = ["org", "create", "--name", "Care Co", "--slug", slug, "--timezone", "Europe/Rome"];

@@ -44,7 +44,8 @@ export async function openPython(): Promise<Python | undefined> {
   const install: Python["install"] = async (...packages) =>
     (await run(["-m", "pip", "install", "--quiet", "--timeout", "20", "--retries", "1", ...packages])).code === 0;
   const hasHttpx = async (): Promise<boolean> => (await run(["-c", "import httpx"])).code === 0;
-  if (existsSync(program) && ((await hasHttpx()) || (await install("httpx>=0.25,<1")))) return { program, run, install, remove };
+  if (existsSync(program) && ((await hasHttpx()) || (await install("httpx>=0.25,<1"))))
+    return { program, run, install, remove };
   await remove();
   return undefined;
 }

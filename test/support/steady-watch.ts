@@ -7,12 +7,19 @@ export interface SteadyWatch {
   uid: string;
   /** Times of acknowledged positions, in milliseconds. */
   acknowledged: number[];
+  /** Resolves when the last time was acknowledged. */
+  finished: Promise<void>;
   /** Resolves when the last answer has come. */
   stop(): Promise<void>;
 }
 
 /** `times` are those of the device's clock, which has seconds. Ends by itself after the last one. */
-export function startSteadyWatch(gateway: string, uid: string, times: Iterable<number>): SteadyWatch {
+export function startSteadyWatch(
+  gateway: string,
+  uid: string,
+  times: Iterable<number>,
+  { frame = iwPosition, answer = "IWBP01" } = {},
+): SteadyWatch {
   const [host = "", port = ""] = gateway.split(":");
   const socket = connect({ host, port: Number(port), noDelay: true });
   socket.on("error", () => undefined);
@@ -22,18 +29,18 @@ export function startSteadyWatch(gateway: string, uid: string, times: Iterable<n
   });
   let isStopped = false;
   const acknowledged: number[] = [];
-  const answerTo = async (frame: string, answer: string): Promise<void> => {
+  const answerTo = async (sent: string, expected: string): Promise<void> => {
     heard = "";
-    socket.write(frame);
-    for (const giveUpAt = Date.now() + 60_000; !heard.includes(answer); await setTimeout(5)) {
-      if (Date.now() > giveUpAt) throw new Error(`no ${answer} for ${uid}, but "${heard}"`);
+    socket.write(sent);
+    for (const giveUpAt = Date.now() + 60_000; !heard.includes(expected); await setTimeout(5)) {
+      if (Date.now() > giveUpAt) throw new Error(`no ${expected} for ${uid}, but "${heard}"`);
     }
   };
   const run = async (): Promise<void> => {
     await answerTo(iwLogin(uid), "IWBP00");
     for (const time of times) {
       if (isStopped) break;
-      await answerTo(iwPosition(time), "IWBP01");
+      await answerTo(frame(time), answer);
       acknowledged.push(time);
       // Below the packets that a device may send in a minute.
       await setTimeout(120);
@@ -45,6 +52,7 @@ export function startSteadyWatch(gateway: string, uid: string, times: Iterable<n
   return {
     uid,
     acknowledged,
+    finished: ended,
     stop: () => {
       isStopped = true;
       return ended;

@@ -6,12 +6,15 @@ export class Refusal extends Error {
   readonly code: string;
   readonly fields: Readonly<Record<string, string[]>>;
   readonly retryAfterSeconds: number | undefined;
+  /** The whole answer, for calls whose refusals say more. */
+  readonly body: Readonly<Record<string, unknown>>;
 
   constructor(status: number, body: Record<string, unknown>, retryAfter: string | null) {
     super(typeof body.detail === "string" ? body.detail : `HTTP ${status}`);
     this.status = status;
     this.code = typeof body.code === "string" ? body.code : "";
     this.fields = (body.errors ?? {}) as Record<string, string[]>;
+    this.body = body;
     this.retryAfterSeconds = retryAfter === null ? undefined : Number(retryAfter);
   }
 }
@@ -24,6 +27,9 @@ let onSessionEnd: () => void = () => undefined;
 export const setSessionEndHandler = (handler: () => void): void => {
   onSessionEnd = handler;
 };
+
+/** Calls of people who have no session yet: a refusal there ends none. */
+const withoutSession = /^\/console\/api\/(session|activate|accept|password\/(reset|forgot))\//;
 
 export async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
   const isRaw = body instanceof FormData || body instanceof Blob || typeof body === "string";
@@ -43,7 +49,7 @@ export async function call<T>(method: string, path: string, body?: unknown): Pro
   const isJson = answer.headers.get("content-type")?.startsWith("application/json") === true;
   const value: unknown = isJson && text !== "" ? JSON.parse(text) : undefined;
   if (answer.ok) return value as T;
-  if (answer.status === 401 && !path.startsWith("/console/api/session/")) onSessionEnd();
+  if (answer.status === 401 && !withoutSession.test(path)) onSessionEnd();
   throw new Refusal(answer.status, (value ?? {}) as Record<string, unknown>, answer.headers.get("retry-after"));
 }
 

@@ -1,11 +1,20 @@
 /** The shapes of answers, taken from the schemas that the server validates and serializes with. Nothing is written twice. */
 import type { Static } from "@sinclair/typebox";
+import type { FormerDevice as FormerDeviceRow } from "../../src/console/devices/former-devices.ts";
+import type { RateUse } from "../../src/http/rate-limit-store.ts";
 import type { Attempt as AttemptRow } from "../../src/outbound/attempt-list.ts";
 import type { DeadLetter as DeadLetterRow } from "../../src/outbound/dead-letter-store.ts";
+import type { DeliveryHealth as Health } from "../../src/outbound/delivery-health.ts";
+import type { EventDetail as LoggedEventRecord } from "../../src/outbound/event-detail.ts";
+import type { LogEntry as LogEntryRow } from "../../src/outbound/event-list.ts";
 import type { DeviceModel as DeviceModelSchema } from "../../src/resources/catalog/catalog-schemas.ts";
+import type { UnknownDevice as UnknownDeviceRow } from "../../src/resources/devices/unknown-device-store.ts";
 import type { IntegrationRecord } from "../../src/resources/organizations/integration-record.ts";
+import type { SecretTimes } from "../../src/resources/organizations/secret-rotation.ts";
 import type { User } from "../../src/resources/users/user-record.ts";
 
+export type { DeviceCapabilityChoice } from "../../src/console/devices/capability-choices.ts";
+export type { LinkView, OpenInvitation } from "../../src/console/link-view.ts";
 export type { FactorState } from "../../src/oauth/second-factor-store.ts";
 export type { TestDelivery } from "../../src/outbound/test-event.ts";
 export type { Assignment } from "../../src/resources/assignments/assignment-record.ts";
@@ -14,6 +23,7 @@ export type { Capability } from "../../src/resources/catalog/catalog-schemas.ts"
 export type { Command } from "../../src/resources/commands/command-record.ts";
 export type { Device } from "../../src/resources/devices/device-record.ts";
 export type { DeviceConfig } from "../../src/resources/devices/device-settings.ts";
+export type { ImportError } from "../../src/resources/devices/import-file.ts";
 export type { EcgRecording, EcgRecordingDetail } from "../../src/resources/ecg/ecg-record.ts";
 export type { EcgWaveform } from "../../src/resources/ecg/ecg-routes.ts";
 export type { Event, EventDetail } from "../../src/resources/events/event-record.ts";
@@ -29,10 +39,23 @@ export type { User, UserDetail } from "../../src/resources/users/user-record.ts"
 export type DeviceModel = Static<typeof DeviceModelSchema>;
 
 /** A record as it arrives: times are texts. */
-type Sent<T> = { [K in keyof T]: T[K] extends Date ? string : T[K] };
+type Sent<T> = T extends Date
+  ? string
+  : T extends readonly (infer U)[]
+    ? Sent<U>[]
+    : T extends object
+      ? { [K in keyof T]: Sent<T[K]> }
+      : T;
 export type Integration = Sent<IntegrationRecord>;
 export type Attempt = Sent<AttemptRow>;
 export type DeadLetter = Sent<DeadLetterRow>;
+export type UnknownDevice = Sent<UnknownDeviceRow>;
+export type FormerDevice = Sent<FormerDeviceRow>;
+export type DeliveryHealth = Sent<Health>;
+export type LogEntry = Sent<LogEntryRow>;
+export type LoggedEvent = Sent<LoggedEventRecord>;
+export type EventAttempt = LoggedEvent["attempts"][number];
+export type IntegrationAccess = Sent<SecretTimes & { rate_limits: RateUse[] }>;
 
 /** Secrets as they are shown once, after they were made. */
 export interface NewSecrets {

@@ -1,173 +1,141 @@
-import { useMemo, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
+import { getAll } from "../api/client.ts";
 import type { Device } from "../api/types.ts";
 import { nameOf } from "../parts/alarm-card.tsx";
-import {
-  batteryFilters,
-  batteryOf,
-  filterDevices,
-  isLow,
-  oneOf,
-  orders,
-  seenFilters,
-  sortDevices,
-  stateFilters,
-} from "../parts/device-filter.ts";
+import { BulkBar } from "../parts/bulk-bar.tsx";
+import { DeletedDevices } from "../parts/deleted-devices.tsx";
+import { listQuery } from "../parts/device-filter.ts";
+import { DeviceFilters, useDeviceFilters } from "../parts/device-filters.tsx";
 import { DeviceForm } from "../parts/device-form.tsx";
-import { Choice, Field } from "../parts/field.tsx";
-import { Link } from "../parts/link.tsx";
+import { DeviceImport } from "../parts/device-import.tsx";
+import { DeviceTable } from "../parts/device-table.tsx";
 import { PageTitle } from "../parts/page-title.tsx";
-import { Empty, Loading } from "../parts/states.tsx";
-import { type DeviceState, stateOf } from "../state/device-state.ts";
-import { devices, isLoaded, openAlarms } from "../state/live.ts";
-import { useNow } from "../state/now.ts";
-import { setQuery, useQuery } from "../state/router.ts";
+import { Empty, Failure, Loading } from "../parts/states.tsx";
+import { UnknownDeviceLookUp } from "../parts/unknown-device.tsx";
+import { useDebounced } from "../state/debounced.ts";
+import { useDeviceRows } from "../state/device-rows.ts";
 import { hasRole } from "../state/session.ts";
-import { useStore } from "../state/store.ts";
+import { useSubmit } from "../state/submit.ts";
 import { common } from "../texts/common.ts";
+import { deviceAdminTexts as adminTexts } from "../texts/device-admin.ts";
 import { deviceListTexts as texts } from "../texts/devices.ts";
-import { showAge, showNumber, showTime } from "../texts/format.ts";
+import { showNumber } from "../texts/format.ts";
 import "../styles/rules.css";
+import "../styles/admin.css";
 
-const rowsAtOnce = 100;
+/** What is open above the list. */
+type Panel =
+  | { kind: "form"; device: Device | undefined; known?: { uid: string; protocol: string | undefined } }
+  | { kind: "import" | "lookUp" | "deleted" };
 
-const stateWord = (state: DeviceState): string => {
-  if (state === "alarm") return texts("stateAlarm");
-  return state === "stale" ? texts("stateStale") : common(state);
-};
+/** As many devices as a file takes. */
+const maxChosen = 10_000;
 
-/** All devices one may see; administrators register, change and delete them here. */
+/** The devices one may see, found by the service; administrators register, import, change and delete them here. */
 export function DevicesPage() {
-  const known = useStore(devices);
-  const alarms = useStore(openAlarms);
-  const isReady = useStore(isLoaded);
-  const nowMs = useNow();
-  const query = useQuery();
-  const [rowCount, setRowCount] = useState(rowsAtOnce);
-  const [edited, setEdited] = useState<Device | "new" | undefined>();
+  const filters = useDeviceFilters();
+  const query = listQuery({ ...filters, search: useDebounced(filters.search) });
+  const { rows, count, total, isBusy, failure, more, reload } = useDeviceRows(`page_size=100&${query}`);
+  const [panel, setPanel] = useState<Panel | undefined>();
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [isActing, setActing] = useState(false);
   const [notice, setNotice] = useState("");
   const top = useRef<HTMLDivElement>(null);
-  const state = oneOf(stateFilters, query.get("state"));
-  const battery = oneOf(batteryFilters, query.get("battery"));
-  const seen = oneOf(seenFilters, query.get("seen"));
-  const order = oneOf(orders, query.get("sort"));
-  const search = query.get("search") ?? "";
-  const found = useMemo(() => {
-    const inAlarm = new Set(alarms.map(({ device_uid }) => device_uid));
-    const stated = [...known.values()].map((device) => ({
-      device,
-      state: stateOf(device, inAlarm.has(device.uid), nowMs),
-    }));
-    return sortDevices(filterDevices(stated, { search, state, battery, seen }, nowMs), order);
-  }, [known, alarms, nowMs, search, state, battery, seen, order]);
+  const loading = useSubmit();
+  const isAdmin = hasRole("ADMIN");
 
-  const edit = (device: Device | "new"): void => {
+  const open = (next: Panel): void => {
     setNotice("");
-    setEdited(device);
+    setPanel(next);
     top.current?.scrollIntoView({ block: "start" });
   };
-  const saved = (device: Device): void => {
-    devices.update((before) => new Map(before).set(device.uid, device));
-    setNotice(edited === "new" ? texts("registered", { name: nameOf(device, device.uid) }) : common("saved"));
-    setEdited(undefined);
+  const finish = (text: string): void => {
+    setNotice(text);
+    setPanel(undefined);
+    reload();
   };
-  const deleted = ({ uid }: Device): void => {
-    devices.update((before) => new Map([...before].filter(([key]) => key !== uid)));
-    setEdited(undefined);
+  const choose = (next: ReadonlySet<string>): void => {
+    setChosen(next);
+    setActing(next.size > 0);
   };
+  const chooseAll = (): void =>
+    void loading.run(async () => {
+      const found = await getAll<Device>(`/console/api/devices/?page_size=200&${query}`);
+      choose(new Set(found.map(({ uid }) => uid)));
+    });
   return (
     <div ref={top}>
       <div class="head">
         <PageTitle>{common("devices")}</PageTitle>
-        {hasRole("ADMIN") && edited === undefined && (
-          <button type="button" onClick={() => edit("new")}>
-            {texts("register")}
-          </button>
+        {isAdmin && panel === undefined && (
+          <div class="actions">
+            <button type="button" class="primary" onClick={() => open({ kind: "form", device: undefined })}>
+              {texts("register")}
+            </button>
+            <button type="button" onClick={() => open({ kind: "import" })}>
+              {adminTexts("import")}
+            </button>
+            <button type="button" onClick={() => open({ kind: "lookUp" })}>
+              {adminTexts("lookUp")}
+            </button>
+            <button type="button" onClick={() => open({ kind: "deleted" })}>
+              {adminTexts("deleted")}
+            </button>
+            <a class="button" href={`/console/api/devices/export/?${query}`} download>
+              {adminTexts("export")}
+            </a>
+          </div>
         )}
       </div>
       <p class="saved" role="status">
         {notice}
       </p>
-      {edited !== undefined && (
-        <DeviceForm
-          key={edited === "new" ? "new" : edited.uid}
-          device={edited === "new" ? undefined : edited}
-          onSaved={saved}
-          onDeleted={deleted}
-          onCancel={() => setEdited(undefined)}
-        />
-      )}
-      <search class="filters">
-        <Field label={common("search")} type="search" value={search} onInput={(text) => setQuery({ search: text })} />
-        <Choice
-          label={texts("state")}
-          value={state}
-          onChange={(value) => setQuery({ state: value })}
-          options={stateFilters.map((one) => [one, one === "" ? texts("any") : stateWord(one)] as const)}
-        />
-        <Choice
-          label={texts("batteryFilter")}
-          value={battery}
-          onChange={(value) => setQuery({ battery: value })}
-          options={[
-            ["", texts("any")],
-            ["low", texts("low")],
-            ["half", texts("half")],
-            ["unknown", common("unknown")],
-          ]}
-        />
-        <Choice
-          label={texts("lastSeenFilter")}
-          value={seen}
-          onChange={(value) => setQuery({ seen: value })}
-          options={[
-            ["", texts("any")],
-            ["hour", texts("hour")],
-            ["day", texts("day")],
-            ["older", texts("older")],
-            ["never", common("never")],
-          ]}
-        />
-        <Choice
-          label={texts("sort")}
-          value={order}
-          onChange={(value) => setQuery({ sort: value === "name" ? undefined : value })}
-          options={[
-            ["name", common("name")],
-            ["state", texts("state")],
-            ["battery", common("battery")],
-            ["seen", common("lastSeen")],
-          ]}
-        />
-      </search>
-      {!isReady && known.size === 0 && <Loading />}
-      {isReady && known.size === 0 && <Empty>{texts("noDevices")}</Empty>}
-      {known.size > 0 && (
+      {panel && <OpenPanel panel={panel} onOpen={open} onFinish={finish} onClose={() => setPanel(undefined)} />}
+      <DeviceFilters {...filters} />
+      {!rows && isBusy && <Loading />}
+      {failure && <Failure error={failure.error} onRetry={reload} />}
+      {rows && count === 0 && <Empty>{total === 0 ? texts("noDevices") : texts("none")}</Empty>}
+      {count !== undefined && total !== undefined && total > 0 && (
         <p class="hint" role="status">
-          {texts("count", { count: showNumber(found.length, 0), total: showNumber(known.size, 0) })}
+          {texts("count", { count: showNumber(count, 0), total: showNumber(total, 0) })}
         </p>
       )}
-      {known.size > 0 && found.length === 0 && <Empty>{texts("none")}</Empty>}
-      {found.length > 0 && (
-        <table class="stack">
-          <thead>
-            <tr>
-              <th scope="col">{common("name")}</th>
-              <th scope="col">{texts("state")}</th>
-              <th scope="col">{common("battery")}</th>
-              <th scope="col">{common("lastSeen")}</th>
-              <th scope="col">{texts("model")}</th>
-              {hasRole("ADMIN") && <td />}
-            </tr>
-          </thead>
-          <tbody>
-            {found.slice(0, rowCount).map((row) => (
-              <DeviceRow key={row.device.uid} {...row} nowMs={nowMs} onEdit={edit} />
-            ))}
-          </tbody>
-        </table>
+      {isAdmin && chosen.size > 0 && (
+        <p class="selection">
+          <strong>{adminTexts("selected", { count: showNumber(chosen.size, 0) })}</strong>
+          {count !== undefined && chosen.size < count && count <= maxChosen && (
+            <button type="button" class="plain" disabled={loading.isBusy} onClick={chooseAll}>
+              {adminTexts("selectAll", { count: showNumber(count, 0) })}
+            </button>
+          )}
+          <button type="button" class="plain" onClick={() => choose(new Set())}>
+            {adminTexts("clear")}
+          </button>
+        </p>
       )}
-      {found.length > rowCount && (
-        <button type="button" onClick={() => setRowCount(rowCount + rowsAtOnce)}>
+      {loading.failure !== undefined && <Failure error={loading.failure} />}
+      {isAdmin && isActing && (
+        <BulkBar
+          chosen={chosen}
+          onDone={(results) => {
+            const done = new Set(results.filter(({ ok }) => ok).map(({ uid }) => uid));
+            setChosen(new Set([...chosen].filter((uid) => !done.has(uid))));
+            reload();
+          }}
+        />
+      )}
+      {rows && rows.length > 0 && (
+        <div aria-busy={isBusy}>
+          <DeviceTable
+            rows={rows}
+            chosen={chosen}
+            onChoose={choose}
+            onEdit={(device) => open({ kind: "form", device })}
+          />
+        </div>
+      )}
+      {more && (
+        <button type="button" disabled={loading.isBusy} onClick={() => void loading.run(more)}>
           {common("more")}
         </button>
       )}
@@ -175,46 +143,38 @@ export function DevicesPage() {
   );
 }
 
-interface DeviceRowProps {
-  device: Device;
-  state: DeviceState;
-  nowMs: number;
-  onEdit(device: Device): void;
+interface OpenPanelProps {
+  panel: Panel;
+  onOpen(panel: Panel): void;
+  onFinish(notice: string): void;
+  onClose(): void;
 }
 
-function DeviceRow({ device, state, nowMs, onEdit }: DeviceRowProps) {
-  const percent = batteryOf(device);
-  const name = nameOf(device, device.uid);
-  return (
-    <tr>
-      <td>
-        <Link to={`/console/devices/${device.uid}`}>{name}</Link>
-        <br />
-        <small>{[device.uid, ...device.tags].join(" · ")}</small>
-      </td>
-      <td data-label={texts("state")}>
-        <span class={`dot ${state}`} aria-hidden="true" /> {stateWord(state)}
-      </td>
-      <td data-label={common("battery")} class={isLow(percent) ? "battery-low" : ""}>
-        {percent === undefined ? common("unknown") : `${isLow(percent) ? "▼ " : ""}${showNumber(percent, 0)} %`}
-      </td>
-      <td data-label={common("lastSeen")}>
-        {device.last_seen_at === null ? (
-          common("never")
-        ) : (
-          <time dateTime={device.last_seen_at} title={showTime(device.last_seen_at)}>
-            {showAge(device.last_seen_at, nowMs)}
-          </time>
-        )}
-      </td>
-      <td data-label={texts("model")}>{device.device_model_name}</td>
-      {hasRole("ADMIN") && (
-        <td class="row-action">
-          <button type="button" class="plain" aria-label={texts("editDevice", { name })} onClick={() => onEdit(device)}>
-            {common("edit")}
-          </button>
-        </td>
-      )}
-    </tr>
-  );
+function OpenPanel({ panel, onOpen, onFinish, onClose }: OpenPanelProps) {
+  switch (panel.kind) {
+    case "form":
+      return (
+        <DeviceForm
+          key={panel.device?.uid ?? panel.known?.uid ?? "new"}
+          device={panel.device}
+          {...(panel.known ? { known: panel.known } : {})}
+          onSaved={(device) =>
+            onFinish(panel.device ? common("saved") : texts("registered", { name: nameOf(device, device.uid) }))
+          }
+          onDeleted={() => onFinish("")}
+          onCancel={onClose}
+        />
+      );
+    case "import":
+      return <DeviceImport onDone={onFinish} onClose={onClose} />;
+    case "lookUp":
+      return (
+        <UnknownDeviceLookUp
+          onRegister={(uid, protocol) => onOpen({ kind: "form", device: undefined, known: { uid, protocol } })}
+          onClose={onClose}
+        />
+      );
+    case "deleted":
+      return <DeletedDevices onRevived={(name) => onFinish(adminTexts("tookBack", { name }))} onClose={onClose} />;
+  }
 }

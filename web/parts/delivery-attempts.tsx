@@ -3,6 +3,7 @@ import type { Attempt } from "../api/types.ts";
 import { common } from "../texts/common.ts";
 import { deliveryTexts as texts } from "../texts/deliveries.ts";
 import { showNumber, showTime } from "../texts/format.ts";
+import { EventLink } from "./event-link.tsx";
 import { Choice, Field } from "./field.tsx";
 import { Link } from "./link.tsx";
 import { PagedList } from "./paged-list.tsx";
@@ -15,11 +16,13 @@ const isWholeUuid = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0
 export function DeliveryAttempts({ path }: { path: string }) {
   const [status, setStatus] = useState<Status>("");
   const [eventId, setEventId] = useState("");
+  const [device, setDevice] = useState("");
   const [round, setRound] = useState(0);
   const asked = new URLSearchParams({ page_size: "50" });
   if (status !== "") asked.set("status", status);
-  // A part of an id would be refused.
+  // A part of an id would be refused, and a part of an IMEI match nothing.
   if (isWholeUuid(eventId.trim())) asked.set("event_id", eventId.trim());
+  if (/^\d{15}$/.test(device.trim())) asked.set("device_uid", device.trim());
   return (
     <section class="card" aria-labelledby="attempts">
       <h2 id="attempts">{texts("attempts")}</h2>
@@ -35,6 +38,7 @@ export function DeliveryAttempts({ path }: { path: string }) {
           ]}
         />
         <Field label={texts("eventId")} type="search" value={eventId} onInput={setEventId} />
+        <Field label={texts("deviceImei")} type="search" value={device} onInput={setDevice} />
         <button type="button" class="field" onClick={() => setRound(round + 1)}>
           {texts("refresh")}
         </button>
@@ -68,9 +72,7 @@ export function DeliveryAttempts({ path }: { path: string }) {
 const AttemptRow = ({ row }: { row: Attempt }) => (
   <tr>
     <td>
-      {row.type ?? "–"}
-      <br />
-      <small class="long">{row.event_id}</small>
+      <EventLink id={row.event_id} type={row.type} />
     </td>
     <td data-label={texts("device")}>
       {row.device_uid ? <Link to={`/console/devices/${row.device_uid}`}>{row.device_uid}</Link> : "–"}

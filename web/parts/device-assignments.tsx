@@ -1,8 +1,9 @@
 import { useState } from "preact/hooks";
-import { post } from "../api/client.ts";
 import type { Assignment } from "../api/types.ts";
+import { endAssignment } from "../state/end-assignment.ts";
 import { hasRole } from "../state/session.ts";
 import { readerZone } from "../state/zone.ts";
+import { accessTexts } from "../texts/access.ts";
 import { assignmentTexts as texts } from "../texts/assignments.ts";
 import { showDate } from "../texts/format.ts";
 import { AssignForm } from "./assign-form.tsx";
@@ -21,10 +22,10 @@ interface DeviceAssignmentsProps {
 export function DeviceAssignments({ uid, assignments, onChange }: DeviceAssignmentsProps) {
   const [failure, setFailure] = useState<unknown>();
   const isAdmin = hasRole("ADMIN");
-  async function end(userId: string): Promise<void> {
+  async function end(row: Assignment): Promise<void> {
     setFailure(undefined);
     try {
-      await post(`/api/v1/devices/${uid}/unassign/`, { user_id: userId });
+      await endAssignment(row);
       onChange();
     } catch (error) {
       setFailure(error);
@@ -51,7 +52,7 @@ export function DeviceAssignments({ uid, assignments, onChange }: DeviceAssignme
                 type="button"
                 class="plain"
                 aria-label={texts("endOf", { name: personName(row) })}
-                onClick={() => void end(row.user_id)}
+                onClick={() => void end(row)}
               >
                 {texts("end")}
               </button>
@@ -60,6 +61,11 @@ export function DeviceAssignments({ uid, assignments, onChange }: DeviceAssignme
         ))}
       </ul>
       {failure !== undefined && <Failure error={failure} />}
+      {isAdmin && (
+        <p>
+          <Link to={`/console/members/access?device=${uid}`}>{accessTexts("title")}</Link>
+        </p>
+      )}
       {isAdmin && <AssignForm uid={uid} assignments={assignments} onDone={onChange} />}
     </section>
   );

@@ -1,51 +1,18 @@
 import { describe, expect, it } from "vitest";
 import type { Device } from "../api/types.ts";
-import { type DeviceFilter, filterDevices, oneOf, orders, parseTags, sortDevices } from "./device-filter.ts";
+import { byName, type DeviceFilter, listQuery, oneOf, orders, parseTags } from "./device-filter.ts";
 
-const nowMs = Date.parse("2026-05-01T12:00:00Z");
-
-function device(name: string, fields: Partial<Device> = {}) {
-  const base = { uid: `uid-${name}`, name, tags: [], device_model_name: "H10", last_seen_at: null, last_status: {} };
-  return { device: { ...base, ...fields } as unknown as Device, state: "online" as const };
-}
-const bat = (value: number) => ({ last_status: { bat: { value, ts: null } } });
-const seen = (hours: number) => ({ last_seen_at: new Date(nowMs - hours * 3_600_000).toISOString() });
-
-const fleet = [
-  device("Ada", { ...bat(15), ...seen(0.5), tags: ["ward 3"] }),
-  { ...device("Bea", { ...bat(40), ...seen(30) }), state: "alarm" as const },
-  { ...device("Cleo", seen(5)), state: "offline" as const },
-  device("Dora", bat(90)),
-];
-const all: DeviceFilter = { search: "", state: "", battery: "", seen: "" };
-const names = (filter: Partial<DeviceFilter>): string[] =>
-  filterDevices(fleet, { ...all, ...filter }, nowMs).map((one) => one.device.name);
+const all: DeviceFilter = { search: "", state: "", battery: "", seen: "", order: "name" };
 
 describe("the list of devices", () => {
-  it("is searched by name, IMEI, model and tag", () => {
-    expect(names({ search: " WARD " })).toEqual(["Ada"]);
-    expect(names({ search: "uid-Bea" })).toEqual(["Bea"]);
-    expect(names({ search: "h10" })).toHaveLength(4);
-    expect(names({ search: "nobody" })).toEqual([]);
-  });
-
-  it("is filtered by state, battery and when a device was last seen", () => {
-    expect(names({ state: "alarm" })).toEqual(["Bea"]);
-    expect(names({ battery: "low" })).toEqual(["Ada"]);
-    expect(names({ battery: "half" })).toEqual(["Ada", "Bea"]);
-    expect(names({ battery: "unknown" })).toEqual(["Cleo"]);
-    expect(names({ seen: "hour" })).toEqual(["Ada"]);
-    expect(names({ seen: "day" })).toEqual(["Ada", "Cleo"]);
-    expect(names({ seen: "older" })).toEqual(["Bea"]);
-    expect(names({ seen: "never" })).toEqual(["Dora"]);
-  });
-
-  it("shows first what needs somebody, and last what is unknown", () => {
-    const order = (by: (typeof orders)[number]): string[] => sortDevices(fleet, by).map((one) => one.device.name);
-    expect(order("name")).toEqual(["Ada", "Bea", "Cleo", "Dora"]);
-    expect(order("state")).toEqual(["Bea", "Cleo", "Ada", "Dora"]);
-    expect(order("battery")).toEqual(["Ada", "Bea", "Dora", "Cleo"]);
-    expect(order("seen")).toEqual(["Bea", "Cleo", "Ada", "Dora"]);
+  it("is found by the service, with what was chosen and nothing else", () => {
+    expect(listQuery(all)).toBe("ordering=name");
+    expect(listQuery({ ...all, search: " ward 3 & 4 ", state: "alarm", order: "seen" })).toBe(
+      "search=ward+3+%26+4&state=alarm&ordering=last_seen_at",
+    );
+    expect(listQuery({ ...all, battery: "low", seen: "never", order: "battery" })).toBe(
+      "battery=low&seen=never&ordering=battery",
+    );
   });
 
   it("takes from the address only what it knows", () => {
@@ -54,6 +21,16 @@ describe("the list of devices", () => {
       "name",
       "name",
     ]);
+  });
+
+  it("names a device with a lower number before one with a higher", () => {
+    const named = (name: string) => ({ name, uid: name }) as Device;
+    expect(
+      ["Watch 10", "Watch 2"]
+        .map(named)
+        .toSorted(byName)
+        .map(({ name }) => name),
+    ).toEqual(["Watch 2", "Watch 10"]);
   });
 
   it("reads tags from one line", () => {

@@ -1,10 +1,4 @@
 import type { Device } from "../api/types.ts";
-import type { DeviceState } from "../state/device-state.ts";
-
-export interface StatedDevice {
-  device: Device;
-  state: DeviceState;
-}
 
 export const stateFilters = ["", "alarm", "online", "stale", "offline"] as const;
 export const batteryFilters = ["", "low", "half", "unknown"] as const;
@@ -21,6 +15,7 @@ export interface DeviceFilter {
   state: StateFilter;
   battery: BatteryFilter;
   seen: SeenFilter;
+  order: Order;
 }
 
 /** A value of the address, which anybody can write, as one of those that are known; else the first. */
@@ -28,64 +23,31 @@ export const oneOf = <T extends string>(known: readonly T[], given: string | nul
   known.find((one) => one === given) ?? (known[0] as T);
 
 const lowPercent = 20;
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 
 export const batteryOf = (device: Device): number | undefined => device.last_status.bat?.value;
 export const isLow = (percent: number | undefined): boolean => percent !== undefined && percent < lowPercent;
 
-function fitsBattery(device: Device, wanted: BatteryFilter): boolean {
-  const percent = batteryOf(device);
-  if (wanted === "unknown") return percent === undefined;
-  if (wanted === "low") return isLow(percent);
-  return wanted === "" || (percent !== undefined && percent < 50);
-}
-
-function fitsSeen({ last_seen_at }: Device, wanted: SeenFilter, nowMs: number): boolean {
-  if (wanted === "") return true;
-  if (last_seen_at === null) return wanted === "never";
-  const ageMs = nowMs - Date.parse(last_seen_at);
-  if (wanted === "older") return ageMs > dayMs;
-  return wanted !== "never" && ageMs <= (wanted === "hour" ? hourMs : dayMs);
-}
-
-export function filterDevices(
-  fleet: readonly StatedDevice[],
-  { search, state, battery, seen }: DeviceFilter,
-  nowMs: number,
-): StatedDevice[] {
-  const wanted = search.trim().toLowerCase();
-  const textsOf = ({ name, uid, tags, device_model_name }: Device): string[] => [name, uid, device_model_name, ...tags];
-  return fleet.filter(
-    (one) =>
-      (wanted === "" || textsOf(one.device).some((text) => text.toLowerCase().includes(wanted))) &&
-      (state === "" || one.state === state) &&
-      fitsBattery(one.device, battery) &&
-      fitsSeen(one.device, seen, nowMs),
-  );
-}
-
-const stateRank: Readonly<Record<DeviceState, number>> = { alarm: 0, offline: 1, stale: 2, online: 3 };
-
-/** What needs somebody comes first: alarms, the emptiest battery, who was seen longest ago; what is unknown comes last. */
-const comparisons: Readonly<Record<Order, (a: StatedDevice, b: StatedDevice) => number>> = {
-  name: () => 0,
-  state: (a, b) => stateRank[a.state] - stateRank[b.state],
-  battery: (a, b) => (batteryOf(a.device) ?? 101) - (batteryOf(b.device) ?? 101),
-  seen: (a, b) => seenMs(a.device) - seenMs(b.device),
+/** What needs somebody comes first: who is not online, the emptiest battery, who was seen longest ago. */
+const orderings: Readonly<Record<Order, string>> = {
+  name: "name",
+  state: "is_online",
+  battery: "battery",
+  seen: "last_seen_at",
 };
 
-const seenMs = ({ last_seen_at }: Device): number =>
-  last_seen_at === null ? Number.MAX_SAFE_INTEGER : Date.parse(last_seen_at);
+/** The parameters with which the service finds these devices. */
+export function listQuery({ search, state, battery, seen, order }: DeviceFilter): string {
+  const given = { search: search.trim(), state, battery, seen };
+  const query = new URLSearchParams(Object.entries(given).filter(([, value]) => value !== ""));
+  query.set("ordering", orderings[order]);
+  return query.toString();
+}
 
 /** "Watch 2" comes before "Watch 10". */
 const collator = new Intl.Collator(undefined, { numeric: true });
 
 export const byName = (a: Device, b: Device): number =>
   collator.compare(a.name, b.name) || collator.compare(a.uid, b.uid);
-
-export const sortDevices = (fleet: readonly StatedDevice[], order: Order): StatedDevice[] =>
-  fleet.toSorted((a, b) => comparisons[order](a, b) || byName(a.device, b.device));
 
 /** What somebody typed, one tag after the other with commas between them, without repetition. */
 export const parseTags = (text: string): string[] => [

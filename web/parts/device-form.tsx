@@ -6,6 +6,7 @@ import { session } from "../state/session.ts";
 import { useSubmit } from "../state/submit.ts";
 import { common } from "../texts/common.ts";
 import { deviceListTexts as texts } from "../texts/devices.ts";
+import { CapabilityOverrides } from "./capability-overrides.tsx";
 import { DeleteButton } from "./delete-button.tsx";
 import { parseTags } from "./device-filter.ts";
 import { Choice, Field } from "./field.tsx";
@@ -15,6 +16,8 @@ import { ZoneField } from "./zone-field.tsx";
 interface DeviceFormProps {
   /** Undefined: a new one. */
   device: Device | undefined;
+  /** Of a new one, what is known already. */
+  known?: { uid: string; protocol: string | undefined };
   onSaved(device: Device): void;
   onDeleted(device: Device): void;
   onCancel(): void;
@@ -23,11 +26,11 @@ interface DeviceFormProps {
 const shownFields = ["uid", "device_model_slug", "name", "timezone", "tags", "phone_number", "terminal_id"];
 
 /** Registers a device, or changes what one is called and how it is found. */
-export function DeviceForm({ device, onSaved, onDeleted, onCancel }: DeviceFormProps) {
+export function DeviceForm({ device, known, onSaved, onDeleted, onCancel }: DeviceFormProps) {
   const models = useLoaded("models", () => getAll<DeviceModel>("/api/v1/models/?ordering=name&page_size=200"));
   const submission = useSubmit(shownFields);
   const [fields, setFields] = useState({
-    uid: device?.uid ?? "",
+    uid: device?.uid ?? known?.uid ?? "",
     model: device?.device_model_slug ?? "",
     name: device?.name ?? "",
     timezone: device?.timezone ?? "",
@@ -38,7 +41,8 @@ export function DeviceForm({ device, onSaved, onDeleted, onCancel }: DeviceFormP
   const change = (name: keyof typeof fields) => (value: string) => setFields({ ...fields, [name]: value });
   if (models.kind === "loading") return <Loading />;
   if (models.kind === "failed") return <Failure error={models.error} onRetry={models.reload} />;
-  const model = fields.model === "" ? (models.value[0]?.slug ?? "") : fields.model;
+  const fitting = models.value.find(({ protocol_slug }) => protocol_slug === known?.protocol) ?? models.value[0];
+  const model = fields.model === "" ? (fitting?.slug ?? "") : fields.model;
 
   const save = (): Promise<void> => {
     const { uid, name, timezone, phone, terminalId } = fields;
@@ -125,6 +129,7 @@ export function DeviceForm({ device, onSaved, onDeleted, onCancel }: DeviceFormP
           problem={submission.problem("terminal_id")}
         />
       </div>
+      {device && <CapabilityOverrides uid={device.uid} />}
       {submission.failure !== undefined && <Failure error={submission.failure} />}
       <div class="actions">
         <button type="submit" class="primary" disabled={submission.isBusy}>

@@ -14,6 +14,7 @@ interface FieldProps {
   step?: number | string;
   maxLength?: number;
   disabled?: boolean;
+  readOnly?: boolean;
 }
 
 /** A labelled text field with its hint and its problem, both read out with it. */

@@ -77,8 +77,25 @@ function InviteForm({ onDone }: { onDone(): void }) {
 
 function InvitationList() {
   const submission = useSubmit();
+  const [notice, setNotice] = useState("");
+  async function resend(id: string, email: string, reload: () => void): Promise<void> {
+    setNotice("");
+    await submission.run(async () => {
+      try {
+        await post(`/console/api/invitations/${id}/resend/`);
+        setNotice(texts("resent", { email }));
+        reload();
+      } catch (error) {
+        if (!(error instanceof Refusal && error.status === 429)) throw error;
+        setNotice(texts("tooSoon"));
+      }
+    });
+  }
   return (
     <>
+      <p class="notice" role="status">
+        {notice}
+      </p>
       {submission.failure !== undefined && <Failure error={submission.failure} />}
       <PagedList<Invitation> path={path} empty={texts("noInvitations")}>
         {(rows, reload) => (
@@ -102,6 +119,16 @@ function InvitationList() {
                   <td data-label={texts("mail")}>{texts(email_status)}</td>
                   <td data-label={texts("expires")}>{showDate(expires_at)}</td>
                   <td class="row-action">
+                    {status_display === "Pending" && (
+                      <button
+                        type="button"
+                        disabled={submission.isBusy}
+                        aria-label={texts("resendOf", { email })}
+                        onClick={() => void resend(id, email, reload)}
+                      >
+                        {texts("resend")}
+                      </button>
+                    )}
                     {status_display === "Pending" && (
                       <DeleteButton
                         label={texts("revoke")}

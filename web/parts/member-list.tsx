@@ -1,5 +1,7 @@
-import { patch, remove } from "../api/client.ts";
+import { useState } from "preact/hooks";
+import { patch, post, remove } from "../api/client.ts";
 import type { Role, User } from "../api/types.ts";
+import { useDebounced } from "../state/debounced.ts";
 import { setQuery, useQuery } from "../state/router.ts";
 import { hasRole, session } from "../state/session.ts";
 import { type Submission, useSubmit } from "../state/submit.ts";
@@ -19,15 +21,20 @@ export const givenRoles = (): readonly Role[] =>
 
 export function MemberList() {
   const search = useQuery().get("search") ?? "";
+  const wanted = useDebounced(search);
+  const [notice, setNotice] = useState("");
   const submission = useSubmit();
   return (
     <>
       <search class="filters">
         <Field label={common("search")} type="search" value={search} onInput={(text) => setQuery({ search: text })} />
       </search>
+      <p class="saved" role="status">
+        {notice}
+      </p>
       {submission.failure !== undefined && <Failure error={submission.failure} />}
       <PagedList<User>
-        path={`/api/v1/auth/users/?page_size=100&search=${encodeURIComponent(search)}`}
+        path={`/api/v1/auth/users/?page_size=100&search=${encodeURIComponent(wanted)}`}
         empty={texts("none")}
       >
         {(rows, reload) => (
@@ -42,7 +49,7 @@ export function MemberList() {
             </thead>
             <tbody>
               {rows.map((user) => (
-                <MemberRow key={user.id} user={user} submission={submission} reload={reload} />
+                <MemberRow key={user.id} user={user} submission={submission} reload={reload} onNotice={setNotice} />
               ))}
             </tbody>
           </table>
@@ -56,15 +63,17 @@ interface MemberRowProps {
   user: User;
   submission: Submission;
   reload(): void;
+  onNotice(text: string): void;
 }
 
-function MemberRow({ user, submission, reload }: MemberRowProps) {
+function MemberRow({ user, submission, reload, onNotice }: MemberRowProps) {
   const { id, email, full_name, role, is_active, portal_active, created_at } = user;
   const name = full_name || email;
   const isOwn = session.get()?.me.user.id === id;
   const isOpen = is_active && !isOwn && (role !== "OWNER" || hasRole("OWNER"));
   const path = `/api/v1/auth/users/${id}/`;
   async function act(action: () => Promise<unknown>): Promise<void> {
+    onNotice("");
     await submission.run(async () => {
       await action();
     });
@@ -103,6 +112,21 @@ function MemberRow({ user, submission, reload }: MemberRowProps) {
       </td>
       <td data-label={texts("since")}>{showDate(created_at)}</td>
       <td class="row-action">
+        <Link to={`/console/members/access?person=${id}`}>{texts("devices")}</Link>
+        {is_active && !portal_active && (
+          <button
+            type="button"
+            disabled={submission.isBusy}
+            onClick={() =>
+              void act(async () => {
+                await post(`${path}invite/`);
+                onNotice(texts("activationSent", { email }));
+              })
+            }
+          >
+            {texts("activation")}
+          </button>
+        )}
         {isOwn && <strong>{texts("you")}</strong>}
         {!is_active && <small>{texts("closed")}</small>}
         {isOpen && (

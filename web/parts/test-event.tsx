@@ -1,7 +1,8 @@
 import { useState } from "preact/hooks";
-import { allWebhookEventTypes } from "../../src/outbox/webhook-event-types.ts";
+import { visibleTypes } from "../../src/outbox/outbound-gate.ts";
+import type { WebhookEventType } from "../../src/outbox/webhook-event-types.ts";
 import { post } from "../api/client.ts";
-import type { TestDelivery } from "../api/types.ts";
+import type { Integration, TestDelivery } from "../api/types.ts";
 import { useSubmit } from "../state/submit.ts";
 import { deliveryTexts as texts } from "../texts/deliveries.ts";
 import { showNumber } from "../texts/format.ts";
@@ -13,8 +14,18 @@ const outcomeText = ({ delivered, status_code, duration_ms, error }: TestDeliver
     ? texts("testDelivered", { status: status_code ?? "–", ms: showNumber(duration_ms, 0) })
     : texts("testFailed", { reason: error ?? "–" });
 
+/** What it receives, and the sample that anybody may get. */
+const typesFor = (integration: Integration): WebhookEventType[] => [
+  "webhook.test",
+  ...visibleTypes({
+    scopes: integration.scopes,
+    webhookEventTypes: integration.webhook_event_types,
+    messagingEnabled: integration.messaging_enabled,
+  }).filter((type) => type !== "webhook.test"),
+];
+
 /** Sends a signed sample and says what the receiver answered. */
-export function TestEvent({ path }: { path: string }) {
+export function TestEvent({ path, integration }: { path: string; integration: Integration }) {
   const [type, setType] = useState<string>("webhook.test");
   const [outcome, setOutcome] = useState<TestDelivery>();
   const submission = useSubmit(["type", "status", "webhook_url"]);
@@ -32,7 +43,7 @@ export function TestEvent({ path }: { path: string }) {
           label={texts("type")}
           value={type}
           onChange={setType}
-          options={[...allWebhookEventTypes].reverse().map((one) => [one, one] as const)}
+          options={typesFor(integration).map((one) => [one, one] as const)}
         />
         <button type="submit" class="field" disabled={submission.isBusy}>
           {texts("test")}

@@ -1,5 +1,4 @@
 import { Type } from "@sinclair/typebox";
-import type { Db } from "../../db/database.ts";
 import { answer, ok, type Route, route } from "../../http/route.ts";
 import { Uuid } from "../../http/schemas.ts";
 import { validationError } from "../../lib/errors.ts";
@@ -9,7 +8,7 @@ import { redriveDeadLetters } from "../../outbound/dead-letter-store.ts";
 import { isSubscribedTo, sendTestEvent, type TestEventParts } from "../../outbound/test-event.ts";
 import { allWebhookEventTypes } from "../../outbox/webhook-event-types.ts";
 import { recordAudit } from "../../resources/audit/audit-store.ts";
-import { findIntegration, type Integration } from "../../resources/organizations/integration-store.ts";
+import { loadIntegration, requireWebhook } from "./integration-lookup.ts";
 import { forAdmins, found, integrationParams, integrationPath } from "./integration-routes.ts";
 
 const maxIds = 1000;
@@ -20,22 +19,6 @@ const RedriveRequest = Type.Object({
 });
 
 const TestRequest = Type.Object({ type: Type.Optional(Type.String({ maxLength: 100 })) });
-
-const load = async ({
-  db,
-  organizationId,
-  params,
-}: {
-  db: Db;
-  organizationId: string;
-  params: Readonly<Record<string, string>>;
-}): Promise<Integration> => found(await findIntegration(db, organizationId, params.id as string));
-
-function requireWebhook({ status, webhookUrl }: Integration): void {
-  if (status !== "active") throw validationError({ status: ["The integration is disabled. Enable it first."] });
-  if (webhookUrl === null)
-    throw validationError({ webhook_url: ["The integration has no webhook. Set its URL first."] });
-}
 
 /** What became of the events of an integration, and what can be done about those that did not arrive. */
 export const deliveryRoutes = (parts: TestEventParts): Route[] => [
@@ -48,7 +31,7 @@ export const deliveryRoutes = (parts: TestEventParts): Route[] => [
     summary: "Attempts to deliver events, newest first",
     list: attemptList,
     responses: { 200: Type.Any() },
-    load,
+    load: loadIntegration,
     handle: async ({ db, organizationId, object, list, page }) =>
       page(await listAttempts(db, organizationId, object.id, list()), toAttempt),
   }),
@@ -61,7 +44,7 @@ export const deliveryRoutes = (parts: TestEventParts): Route[] => [
     summary: "Events whose delivery was given up, newest first",
     list: deadLetterList,
     responses: { 200: Type.Any() },
-    load,
+    load: loadIntegration,
     handle: async ({ db, organizationId, object, list, page }) =>
       page(await listDeadLetters(db, organizationId, object.id, list()), (row) => row),
   }),
@@ -74,7 +57,7 @@ export const deliveryRoutes = (parts: TestEventParts): Route[] => [
     summary: "Deliver dead letters again, with attempts from 1",
     body: RedriveRequest,
     responses: { 202: Type.Any() },
-    load,
+    load: loadIntegration,
     async handle({ organizationId, object, body, actor, now, transaction }) {
       const { ids, all } = body;
       if ((ids === undefined) === (all !== true)) throw validationError({ ids: ["Give ids, or all as true."] });
@@ -104,7 +87,7 @@ export const deliveryRoutes = (parts: TestEventParts): Route[] => [
     summary: "Send one signed sample event to the webhook",
     body: TestRequest,
     responses: { 200: Type.Any() },
-    load,
+    load: loadIntegration,
     async handle({ object, body }) {
       const wanted = body.type ?? "webhook.test";
       const type = allWebhookEventTypes.find((one) => one === wanted);

@@ -7,7 +7,9 @@ import type { Catalog } from "../../resources/catalog/catalog.ts";
 import { importDevices } from "../../resources/devices/device-import.ts";
 import { importColumns, readImportFile } from "../../resources/devices/import-file.ts";
 import { findUnknownDevice } from "../../resources/devices/unknown-device-store.ts";
+import { toInvitation } from "../../resources/invitations/invitation-record.ts";
 import { InvitationRequest, inviteByPerson } from "../../resources/invitations/invitation-routes.ts";
+import { resendInvitation } from "../../resources/invitations/inviting.ts";
 import { forAdmins } from "./integration-routes.ts";
 
 /** Ten thousand lines with every field filled. */
@@ -65,5 +67,22 @@ export const deviceAdminRoutes = (catalog: Catalog): Route[] => [
     body: InvitationRequest,
     responses: { 201: Type.Any() },
     handle: async (context) => created(await inviteByPerson(context)),
+  }),
+  route({
+    ...forAdmins,
+    method: "POST",
+    path: "/console/api/invitations/:id/resend/",
+    operationId: "console_invitations_resend",
+    summary: "Mail a pending invitation once more",
+    description: "At most once per hour; otherwise 429 `invite_rate_limited`.",
+    params: { id: "uuid" },
+    feature: "managed_onboarding",
+    responses: { 200: Type.Any() },
+    async handle({ principal, params, actor, now, transaction, link }) {
+      const wanted = { id: params.id as string, linkBase: link("/console/accept") };
+      return ok(
+        toInvitation(await transaction((tx) => resendInvitation(tx, principal.organization, wanted, actor, now))),
+      );
+    },
   }),
 ];

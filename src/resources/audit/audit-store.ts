@@ -42,7 +42,7 @@ export function changesBetween(
 const summaryLimit = 500;
 const show = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
-function summarize(changes: Changes): string {
+export function summarize(changes: Changes): string {
   const text = Object.entries(changes)
     .map(([field, [before, after]]) => `${field}: ${show(before)} → ${show(after)}`)
     .join("; ");

@@ -52,3 +52,25 @@ export async function setCapabilityOverride(
     }),
   });
 }
+
+/** What the model says counts again. Nothing happens without an override. */
+export async function removeCapabilityOverride(
+  tx: Tx,
+  device: Target,
+  code: string,
+  actor: Actor,
+  now: Date,
+): Promise<void> {
+  const before = await tx.maybeOne<CapabilityOverride & Record<string, unknown>>`
+    delete from device_capability_overrides
+    where organization_id = ${device.organization_id} and device_id = ${device.id} and code = ${code}
+    returning code, supported, params_schema`;
+  if (!before) return;
+  await recordAudit(tx, actor, now, {
+    action: "deleted",
+    model: "devicecapability",
+    objectPk: device.id,
+    objectRepr: code,
+    changes: changesBetween({ supported: before.supported, params_schema: before.params_schema }, null),
+  });
+}

@@ -24,6 +24,8 @@ export interface ImportResult {
 
 export type ImportWrite = Omit<DeviceWrite, "given" | "approve">;
 
+const minAnalyzedRows = 1000;
+
 interface PlannedLine extends ImportLine {
   before: DeviceRow | undefined;
   values: DeviceValues;
@@ -68,6 +70,8 @@ async function importOnce(
   if (liveAnew.length > 0) {
     await touchRules(tx, write.organization.id, ...liveAnew.map((id) => ({ kind: "device", id }) as const));
   }
+  // Without it the lists of the organization take seconds until the database looks at the tables by itself.
+  if (rows.length >= minAnalyzedRows) await tx.run`analyze devices, device_state`;
   return { ...counts, errors };
 }
 

@@ -20,9 +20,9 @@ export const deviceList = defineList({
   },
 });
 
-type DeviceQuery = ListQuery<(typeof deviceList)["filters"]>;
+export type DeviceQuery = ListQuery<(typeof deviceList)["filters"]>;
 
-function conditions(principal: Principal, { filters }: DeviceQuery): Sql[] {
+export function deviceConditions(principal: Principal, { filters }: Pick<DeviceQuery, "filters">): Sql[] {
   const where = [visibleDevices(principal)];
   if (filters.device_model_slug) where.push(sql`d.device_model_slug = any(${filters.device_model_slug}::text[])`);
   if (filters.protocol_slug) where.push(sql`d.protocol_slug = any(${filters.protocol_slug}::text[])`);
@@ -30,6 +30,9 @@ function conditions(principal: Principal, { filters }: DeviceQuery): Sql[] {
   if (filters.is_online !== undefined) where.push(filters.is_online ? sql`s.is_online` : sql`s.is_online is not true`);
   return where;
 }
+
+/** What the device last said of its battery; null for one that never did. */
+export const batteryPercent = sql`(s.last_status -> 'bat' ->> 'value')::float8`;
 
 /** Presence is in the state rows, which say themselves whether their device lives. */
 function presenceSource(principal: Principal, { filters }: DeviceQuery): PageSource["narrow"] {
@@ -49,12 +52,18 @@ function presenceSource(principal: Principal, { filters }: DeviceQuery): PageSou
   };
 }
 
-export function listDevices(db: Db, principal: Principal, query: DeviceQuery): Promise<ListPage<DeviceRow>> {
-  const narrow = presenceSource(principal, query);
+/** `further` narrows the list by what this one has no filter for. */
+export function listDevices(
+  db: Db,
+  principal: Principal,
+  query: DeviceQuery,
+  further: readonly Sql[] = [],
+): Promise<ListPage<DeviceRow>> {
+  const narrow = further.length === 0 ? presenceSource(principal, query) : undefined;
   const source: PageSource = {
     select: deviceColumns,
     from: deviceTables,
-    where: conditions(principal, query),
+    where: [...deviceConditions(principal, query), ...further],
     search: sql`d.search`,
     ordering: {
       uid: { column: sql`d.uid` },
@@ -63,6 +72,7 @@ export function listDevices(db: Db, principal: Principal, query: DeviceQuery): P
       is_online: { column: sql`coalesce(s.is_online, false)` },
       last_seen_at: { column: sql`s.last_seen_at`, nullable: true },
       created_at: { column: sql`d.created_at` },
+      battery: { column: batteryPercent, nullable: true },
     },
     key: sql`d.id`,
     ...(narrow ? { narrow } : {}),

@@ -1,11 +1,14 @@
 import { compileBody, makeValidator } from "../../http/validation.ts";
-import { parseCsv } from "../../lib/csv.ts";
+import { parseCsv, withoutGuard } from "../../lib/csv.ts";
 import { ApiError, type FieldErrors } from "../../lib/errors.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { DeviceRequest, type GivenFields, readFields } from "./device-fields.ts";
 
 export const importColumns = ["uid", "device_model_slug", "name", "timezone", "tags", "terminal_id"] as const;
 type Column = (typeof importColumns)[number];
+
+/** What an exported list says beside, of how devices are doing; ignored, so that an exported file can be imported again. */
+export const stateColumns = ["is_online", "last_seen_at", "battery", "created_at"] as const;
 
 const maxLines = 10_000;
 
@@ -59,7 +62,8 @@ export function readImportFile(text: string, catalog: Catalog): ImportFile {
 }
 
 function headerErrors(columns: readonly string[]): ImportError[] {
-  const unknown = columns.filter((name) => !importColumns.some((column) => column === name));
+  const known: readonly string[] = [...importColumns, ...stateColumns];
+  const unknown = columns.filter((name) => !known.includes(name));
   const doubled = columns.filter((name, index) => columns.indexOf(name) < index);
   const problems = [
     ...unknown.map((name) => ({ field: name.slice(0, 100), message: `There is no column "${name.slice(0, 100)}".` })),
@@ -73,8 +77,10 @@ type CellRecord = Partial<Record<Exclude<Column, "tags">, string>> & { tags?: st
 
 function recordOf(columns: readonly string[], cells: readonly string[]): CellRecord {
   const given = columns.flatMap((column, index) => {
-    const cell = cells[index]?.trim() ?? "";
-    return cell === "" ? [] : [[column, column === "tags" ? tagsOf(cell) : cell] as const];
+    const cell = withoutGuard(cells[index]?.trim() ?? "");
+    return cell === "" || stateColumns.some((name) => name === column)
+      ? []
+      : [[column, column === "tags" ? tagsOf(cell) : cell] as const];
   });
   return Object.fromEntries(given) as CellRecord;
 }

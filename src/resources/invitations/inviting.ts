@@ -1,7 +1,7 @@
 import type { Tx } from "../../db/database.ts";
 import { table } from "../../db/rows.ts";
 import { sql } from "../../db/sql.ts";
-import { validationError } from "../../lib/errors.ts";
+import { invitationNotPending, inviteRateLimited, validationError } from "../../lib/errors.ts";
 import { newUuid, randomToken } from "../../lib/ids.ts";
 import { searchText } from "../../lib/search-text.ts";
 import { enqueueMail } from "../../mail/mail-outbox.ts";
@@ -13,7 +13,7 @@ import { type Changes, changesBetween } from "../audit/audit-store.ts";
 import { expireOverdue } from "./invitation-expiry.ts";
 import { linkWithToken } from "./invitation-link.ts";
 import { type InvitationRow, invitationStatuses } from "./invitation-record.ts";
-import { getInvitation, recordInvitation, revokeInvitation } from "./invitation-store.ts";
+import { getInvitation, lockInvitation, recordInvitation, revokeInvitation } from "./invitation-store.ts";
 
 /** Makes invitations. Row, mail and audit entry are one transaction: nobody is invited without a mail, or mailed for nothing. */
 
@@ -205,4 +205,45 @@ export async function inviteMember(
     deviceId: null,
   } as const;
   return insertInvitation(tx, organization, input, actor, now);
+}
+
+/**
+ * Mails a pending invitation once more, with a new link and a new expiry; the earlier link ends with it. The link leads to our
+ * own page, also where a partner had invited: a person asks for it.
+ */
+export async function resendInvitation(
+  tx: Tx,
+  organization: OrganizationIdentity,
+  { id, linkBase }: { id: string; linkBase: string },
+  actor: Actor,
+  now: Date,
+): Promise<InvitationRow> {
+  const before = await lockInvitation(tx, organization.id, id, now);
+  if (before.status !== invitationStatuses.pending) throw invitationNotPending(before.status);
+  const sent = await tx.one<{ mailed_at: Date; device_name: string | null }>`
+    select i.mailed_at, d.name as device_name
+    from invitations i left join devices d on d.id = i.device_id and d.organization_id = i.organization_id
+    where i.organization_id = ${organization.id} and i.id = ${id}`;
+  const waitMs = sent.mailed_at.getTime() + mailIntervalMs - now.getTime();
+  if (waitMs > 0) throw inviteRateLimited(Math.ceil(waitMs / 1000));
+  const { email, kind } = before;
+  const mailing = { kind, email, linkBase, isPartnerLink: false, deviceName: sent.device_name ?? "" };
+  const { tokenHash, mailId } = await mailToken(tx, organization, mailing, actor, now);
+  const expiry = expiryFrom(now);
+  await tx.run`
+    update invitations set token_hash = ${tokenHash}, is_partner_link = false, mail_id = ${mailId}, mailed_at = ${now},
+      expires_at = ${expiry}, updated_at = ${now}
+    where organization_id = ${organization.id} and id = ${id}`;
+  await recordInvitation(
+    tx,
+    actor,
+    now,
+    "updated",
+    { id, email },
+    {
+      mailed_at: [sent.mailed_at.toISOString(), now.toISOString()],
+      expires_at: [before.expires_at.toISOString(), expiry.toISOString()],
+    },
+  );
+  return getInvitation(tx, organization.id, id, now);
 }

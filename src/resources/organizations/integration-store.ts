@@ -78,6 +78,18 @@ async function setPushEpoch(
     where (l.push_epoch is not null) <> ${isPushing} or l.is_paused <> ${webhookPaused}`;
 }
 
+/**
+ * A webhook whose address changed or that is paused is not yet known to fail, and one that is switched off fails no more. Where
+ * a mail went out the row stays, so that the mail about the recovery follows.
+ */
+async function forgetTrouble(tx: Tx, { id, status, webhookUrl }: Integration, changes: Changes): Promise<void> {
+  if (status !== "active" || webhookUrl === null) {
+    await tx.run`delete from webhook_troubles where integration_id = ${id}`;
+  } else if (changes.webhook_url || changes.webhook_paused) {
+    await tx.run`delete from webhook_troubles where integration_id = ${id} and mailed_at is null`;
+  }
+}
+
 /** Every change of an integration ends here, so that none is unaudited or unknown to the running processes. */
 export async function recordIntegrationChange(
   tx: Tx,
@@ -95,6 +107,7 @@ export async function recordIntegrationChange(
     objectRepr: integration.name,
     changes,
   });
+  await forgetTrouble(tx, integration, changes);
   await announceIdentityChange(tx);
 }
 

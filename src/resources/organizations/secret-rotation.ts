@@ -1,4 +1,4 @@
-import type { Tx } from "../../db/database.ts";
+import type { Db, Tx } from "../../db/database.ts";
 import type { SecretBox } from "../../lib/secret-box.ts";
 import type { Actor } from "../../oauth/actor.ts";
 import { hashSecret, newClientSecret, secretOverlapMs } from "../../oauth/client-secrets.ts";
@@ -57,4 +57,35 @@ export async function rotateWebhookSecret(
   const changes = { webhook_secret: [hadSecret ? masked : null, masked] as [unknown, unknown] };
   await recordIntegrationChange(tx, integration, "updated", changes, actor, now);
   return { integration, secret, previousValidUntil };
+}
+
+/** Which secrets work, and how long the earlier ones still do. The secrets themselves are not in it. */
+export interface SecretTimes {
+  /** Newest first; null: until it is replaced. */
+  client_secrets: { created_at: Date; valid_until: Date | null }[];
+  /** Deliveries are signed with both secrets until then; null: there is no earlier one. */
+  webhook_secret_previous_until: Date | null;
+  has_webhook_secret: boolean;
+}
+
+export async function readSecretTimes(
+  db: Db,
+  organizationId: string,
+  integrationId: string,
+  now: Date,
+): Promise<SecretTimes> {
+  const webhook = await db.one<{ until: Date | null; isSet: boolean }>`
+    select case when webhook_secret_previous_until > ${now} then webhook_secret_previous_until end as until,
+      webhook_secret is not null as "isSet"
+    from integrations where organization_id = ${organizationId} and id = ${integrationId}`;
+  const clientSecrets = await db.many<SecretTimes["client_secrets"][number]>`
+    select s.created_at, s.valid_until from integration_secrets s
+    join integrations i on i.id = s.integration_id and i.organization_id = ${organizationId}
+    where s.integration_id = ${integrationId} and (s.valid_until is null or s.valid_until > ${now})
+    order by s.created_at desc`;
+  return {
+    client_secrets: clientSecrets,
+    webhook_secret_previous_until: webhook.until,
+    has_webhook_secret: webhook.isSet,
+  };
 }

@@ -1,9 +1,7 @@
-import type { Locale } from "../resources/organizations/organization-settings.ts";
-import { type ActivateTexts, activateTexts } from "./activate-texts.ts";
+import { activateTexts } from "./activate.ts";
+import { defineTexts } from "./define.ts";
 
-type OwnTexts = Pick<ActivateTexts, "title" | "intro" | "invalid" | "expiredTitle" | "expired">;
-
-const ownTexts: Readonly<Record<Locale, OwnTexts>> = {
+const own = defineTexts({
   en: {
     title: "Choose a new password",
     intro: "It replaces the old one and ends every session of your account.",
@@ -39,6 +37,12 @@ const ownTexts: Readonly<Record<Locale, OwnTexts>> = {
     expiredTitle: "Este enlace ha caducado o ya se ha utilizado",
     expired: "Los enlaces son válidos durante una hora y una sola vez. Pida uno nuevo donde inicia sesión.",
   },
-};
+});
 
-export const resetTexts = (locale: Locale): ActivateTexts => ({ ...activateTexts[locale], ...ownTexts[locale] });
+const ownKeys = ["title", "intro", "invalid", "expiredTitle", "expired"] as const;
+
+/** The page behind the mail for those who forgot their password. */
+export const resetTexts: typeof activateTexts = (key, values) => {
+  const ownKey = ownKeys.find((one) => one === key);
+  return ownKey ? own(ownKey, values) : activateTexts(key, values);
+};

@@ -1,26 +1,7 @@
-import type { Locale } from "../resources/organizations/organization-settings.ts";
+import { defineTexts } from "./define.ts";
 
-export interface ActivateTexts {
-  title: string;
-  /** `{organization}` stands for the name of the one that invites. */
-  intro: string;
-  email: string;
-  password: string;
-  hint: string;
-  show: string;
-  submit: string;
-  tooShort: string;
-  failed: string;
-  doneTitle: string;
-  done: string;
-  invalidTitle: string;
-  invalid: string;
-  expiredTitle: string;
-  expired: string;
-  noScript: string;
-}
-
-export const activateTexts: Readonly<Record<Locale, ActivateTexts>> = {
+/** The page behind the mail of an activation. `{organization}` is the name of the one that invites. */
+export const activateTexts = defineTexts({
   en: {
     title: "Set your password",
     intro: "{organization} has invited you to its portal. Choose a password for your account.",
@@ -37,7 +18,6 @@ export const activateTexts: Readonly<Record<Locale, ActivateTexts>> = {
     invalid: "It may have been used already. If you have a password, sign in; otherwise ask for a new invitation.",
     expiredTitle: "This link has expired",
     expired: "Links are valid for seven days. Please ask for a new invitation.",
-    noScript: "This page needs JavaScript. Please switch it on in your browser.",
   },
   it: {
     title: "Imposti la Sua password",
@@ -55,7 +35,6 @@ export const activateTexts: Readonly<Record<Locale, ActivateTexts>> = {
     invalid: "Forse è già stato usato. Se ha una password, acceda; altrimenti chieda un nuovo invito.",
     expiredTitle: "Questo link è scaduto",
     expired: "I link valgono sette giorni. Chieda un nuovo invito.",
-    noScript: "Questa pagina richiede JavaScript. Lo attivi nel browser.",
   },
   de: {
     title: "Passwort festlegen",
@@ -74,7 +53,6 @@ export const activateTexts: Readonly<Record<Locale, ActivateTexts>> = {
       "Vielleicht wurde er schon benutzt. Wenn Sie ein Passwort haben, melden Sie sich an; sonst bitten Sie um eine neue Einladung.",
     expiredTitle: "Dieser Link ist abgelaufen",
     expired: "Links gelten sieben Tage. Bitten Sie um eine neue Einladung.",
-    noScript: "Diese Seite braucht JavaScript. Bitte schalten Sie es im Browser ein.",
   },
   fr: {
     title: "Définir votre mot de passe",
@@ -93,7 +71,6 @@ export const activateTexts: Readonly<Record<Locale, ActivateTexts>> = {
       "Il a peut-être déjà été utilisé. Si vous avez un mot de passe, connectez-vous ; sinon, demandez une nouvelle invitation.",
     expiredTitle: "Ce lien a expiré",
     expired: "Les liens sont valables sept jours. Demandez une nouvelle invitation.",
-    noScript: "Cette page nécessite JavaScript. Activez-le dans votre navigateur.",
   },
   es: {
     title: "Establezca su contraseña",
@@ -111,6 +88,5 @@ export const activateTexts: Readonly<Record<Locale, ActivateTexts>> = {
     invalid: "Quizá ya se ha utilizado. Si tiene una contraseña, inicie sesión; si no, pida una nueva invitación.",
     expiredTitle: "Este enlace ha caducado",
     expired: "Los enlaces son válidos durante siete días. Pida una nueva invitación.",
-    noScript: "Esta página necesita JavaScript. Actívelo en su navegador.",
   },
-};
+});

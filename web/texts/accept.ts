@@ -1,25 +1,7 @@
-import type { Locale } from "../resources/organizations/organization-settings.ts";
-import { type ActivateTexts, activateTexts } from "./activate-texts.ts";
+import { defineTexts } from "./define.ts";
 
-/** What the page says beside or instead of the one that sets a first password. `{organization}` is the one that invites. */
-interface OwnTexts {
-  title: string;
-  share: string;
-  member: string;
-  firstName: string;
-  lastName: string;
-  currentPassword: string;
-  currentHint: string;
-  wrongPassword: string;
-  tooMany: string;
-  submit: string;
-  doneTitle: string;
-  done: string;
-}
-
-export type AcceptTexts = ActivateTexts & OwnTexts;
-
-const ownTexts: Readonly<Record<Locale, OwnTexts>> = {
+/** The page behind the mail of an invitation, beside what it shares with that of an activation. */
+export const acceptTexts = defineTexts({
   en: {
     title: "Accept the invitation",
     share: "{organization} shares a device with you.",
@@ -90,6 +72,4 @@ const ownTexts: Readonly<Record<Locale, OwnTexts>> = {
     doneTitle: "Invitación aceptada",
     done: "A partir de ahora puede iniciar sesión en el portal.",
   },
-};
-
-export const acceptTexts = (locale: Locale): AcceptTexts => ({ ...activateTexts[locale], ...ownTexts[locale] });
+});

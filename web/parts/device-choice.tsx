@@ -1,0 +1,28 @@
+import { useState } from "preact/hooks";
+import { get } from "../api/client.ts";
+import type { Device, Page } from "../api/types.ts";
+import { useDebounced } from "../state/debounced.ts";
+import { useLoaded } from "../state/loaded.ts";
+import { accessTexts as texts } from "../texts/access.ts";
+import { Choice, Field } from "./field.tsx";
+
+const nameOf = ({ name, uid }: Device): string => (name === "" ? uid : `${name} (${uid})`);
+
+/** A device, found by the service among however many. */
+export function DeviceChoice({ value, onChange }: { value: string; onChange(uid: string): void }) {
+  const [search, setSearch] = useState("");
+  const path = `/console/api/devices/?page_size=50&search=${encodeURIComponent(useDebounced(search))}`;
+  const devices = useLoaded(path, () => get<Page<Device>>(path));
+  const found = devices.kind === "ready" ? devices.value.results : [];
+  return (
+    <>
+      <Field label={texts("findDevice")} type="search" value={search} onInput={setSearch} />
+      <Choice
+        label={texts("device")}
+        value={value}
+        onChange={onChange}
+        options={[["", texts("chooseDevice")], ...found.map((device) => [device.uid, nameOf(device)] as const)]}
+      />
+    </>
+  );
+}
