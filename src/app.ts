@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from "fastify";
 import { makeConsolePage } from "./console/console-page.ts";
 import { consoleRoutes, registerConsoleEntry } from "./console/console-routes.ts";
+import type { OperatorServices } from "./console/operator/operator-services.ts";
 import { registerConsolePages } from "./console/page-routes.ts";
 import { LiveHub } from "./console/stream/live-hub.ts";
 import type { Database } from "./db/database.ts";
@@ -70,6 +71,8 @@ export interface AppOptions {
   catalog: Catalog;
   /** How webhooks are checked and called, for the test of one. */
   webhooks: TestEventParts["webhooks"];
+  /** What operators see and do beyond the database. */
+  operations: OperatorServices;
   decoyHash: string;
   /** Where the map of the console comes from; absent or empty: the outline of the world. */
   mapStyleUrl?: string;
@@ -177,11 +180,11 @@ export function buildApp(options: AppOptions): FastifyInstance {
 
   const { tokens, tokenTtlSeconds } = options;
   registerOAuthRoutes(app, { db, clock, tokens, tokenTtlSeconds, baseUrl: options.baseUrl });
-  const { rateLimiter, sessionKey, secrets, passwords, decoyHash, baseUrl, catalog, webhooks } = options;
+  const { rateLimiter, sessionKey, secrets, passwords, decoyHash, baseUrl, catalog, webhooks, operations } = options;
   const hub = new LiveHub({ db, clock, log, metrics: options.metrics });
   // A server waits for its answers to end, and a stream has no end of its own.
   app.addHook("preClose", () => hub.close());
-  const forPeople = consoleRoutes({ db, clock, passwords, secrets, baseUrl, hub, catalog, webhooks });
+  const forPeople = consoleRoutes({ db, clock, passwords, secrets, baseUrl, hub, catalog, webhooks, operations });
   registerRoutes(app, [...options.routes, ...forPeople], {
     db,
     clock,
@@ -293,7 +296,8 @@ function observe(app: FastifyInstance, { metrics, log, logsEveryCall = false }: 
     const level = status < 400 && !logsEveryCall ? "debug" : "info";
     if (log.isLevelEnabled(level)) {
       const { principal, ip } = request;
-      const caller = principal && { principal: principal.id, organization: principal.organization.slug };
+      const organization = principal?.kind === "operator" ? undefined : principal?.organization.slug;
+      const caller = principal && { principal: principal.id, organization };
       log[level](
         { request_id: request.id, route, method, status, ms: Math.round(ms * 10) / 10, address: ip, ...caller },
         "request",

@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { VoiceService } from "./audio/voice-service.ts";
 import type { Config } from "./config.ts";
 import { type DatabaseOptions, openDatabase } from "./db/database.ts";
@@ -7,6 +9,7 @@ import { holdSchema } from "./db/schema-hold.ts";
 import { openEmbeddedServer } from "./embedded/embedded-server.ts";
 import { RuleBook } from "./ingest/rules/rule-book.ts";
 import { makeClock } from "./lib/clock.ts";
+import { newUuid } from "./lib/ids.ts";
 import { Lifecycle, repeat } from "./lib/lifecycle.ts";
 import type { Logger } from "./lib/logger.ts";
 import { Metrics } from "./lib/metrics.ts";
@@ -17,6 +20,7 @@ import { openGatewayRole } from "./roles/gateway-role.ts";
 import { startOpsServer } from "./roles/ops-server.ts";
 import { keepPartitions, tablesOf } from "./roles/partitioned-tables.ts";
 import { observeProcess } from "./roles/process-gauges.ts";
+import { registerProcess } from "./roles/process-registry.ts";
 import { sealPlainSecrets } from "./roles/reseal.ts";
 import { RetentionGuard } from "./roles/retention-guard.ts";
 import { openSecretBox, requireFittingKey } from "./roles/secret-key.ts";
@@ -88,13 +92,17 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
   let address = `http://127.0.0.1:${config.port}`;
   const baseUrl = (): string => config.baseUrl ?? address;
   const opened = { db, openDatabase, listener, secrets, rules, voice, retention };
-  const shared = { config, lifecycle, clock, log, metrics, baseUrl, ...opened };
+  const processId = newUuid();
+  const version = packageVersion();
+  const shared = { processId, version, config, lifecycle, clock, log, metrics, baseUrl, ...opened };
   const parts = { ...shared, catalog: loadCatalog(), carrierName: loadCarriers() };
   if (config.roles.includes("worker")) openWorkerRole(parts);
   const api = config.roles.includes("api") ? openApiRole(parts) : undefined;
   const isGateway = config.roles.includes("gateway");
   const { gateway, udp } = isGateway ? await openGatewayRole(parts) : { gateway: "off", udp: "off" };
   await listener.start();
+  const { roles } = config;
+  lifecycle.add("process registry", registerProcess({ id: processId, db, clock, log, metrics, version, roles }));
   const http = (await api?.listen()) ?? "off";
   if (api) address = http;
 
@@ -111,6 +119,9 @@ async function open(config: Config, log: Logger, lifecycle: Lifecycle): Promise<
     },
   };
 }
+
+const packageVersion = (): string =>
+  (JSON.parse(readFileSync(join(import.meta.dirname, "../package.json"), "utf8")) as { version: string }).version;
 
 type OpenDatabase = ServiceParts["openDatabase"];
 

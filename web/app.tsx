@@ -4,7 +4,7 @@ import { Layout } from "./parts/layout.tsx";
 import { Failure, Loading } from "./parts/states.tsx";
 import { findRoute } from "./routes.tsx";
 import { startLive, stopLive } from "./state/live.ts";
-import { usePath } from "./state/router.ts";
+import { navigate, usePath } from "./state/router.ts";
 import { loadSession, session } from "./state/session.ts";
 import { useStore } from "./state/store.ts";
 import { chooseLocale, locale } from "./texts/locale.ts";
@@ -34,17 +34,22 @@ export function App() {
   };
   useEffect(load, []);
   useEffect(() => {
-    if (!signedIn) return undefined;
+    // An operator belongs to no organization, and so to none whose devices could be followed.
+    if (!signedIn?.me.organization) return undefined;
     startLive();
     return stopLive;
-  }, [signedIn?.me.user.id, signedIn?.me.organization.slug]);
+  }, [signedIn?.me.user.id, signedIn?.me.organization?.slug]);
+  const route = findRoute(path);
+  const isElsewhere = signedIn?.me.operator === true && !route.isPublic && !route.isForOperators;
+  useEffect(() => {
+    if (isElsewhere) navigate("/console/operator", { replace: true });
+  }, [isElsewhere]);
 
   if (!isKnown) return <Loading />;
   if (failure !== undefined) return <Failure error={failure} onRetry={load} />;
-  const route = findRoute(path);
   const Page = route.page;
   if (route.isPublic) return <Page key={language} {...route.params} />;
-  if (!signedIn) return <Loading />;
+  if (!signedIn || isElsewhere) return <Loading />;
   return (
     <Layout key={language}>
       <Page key={path} {...route.params} />

@@ -11,6 +11,8 @@ interface RouteDefinition {
   page: ComponentType<Params>;
   /** For people who have not signed in. */
   isPublic?: true;
+  /** Operators belong to no organization: all other pages have nothing to show them. */
+  isForOperators?: true;
   /** A mail leads there: who is signed in does not matter, and the language is the one that the page came with. */
   isMailed?: true;
 }
@@ -47,7 +49,16 @@ const routes: readonly RouteDefinition[] = [
   { path: "/console/people", page: page(async () => (await import("./pages/people.tsx")).PeoplePage) },
   { path: "/console/geofences", page: page(async () => (await import("./pages/geofences.tsx")).GeofencesPage) },
   { path: "/console/thresholds", page: page(async () => (await import("./pages/thresholds.tsx")).ThresholdsPage) },
-  { path: "/console/account", page: page(async () => (await import("./pages/account.tsx")).AccountPage) },
+  {
+    path: "/console/account",
+    page: page(async () => (await import("./pages/account.tsx")).AccountPage),
+    isForOperators: true,
+  },
+  {
+    path: "/console/operator",
+    page: page(async () => (await import("./pages/operator.tsx")).OperatorPage),
+    isForOperators: true,
+  },
   { path: "/console/members/access", page: page(async () => (await import("./pages/access.tsx")).AccessPage) },
   { path: "/console/members", page: page(async () => (await import("./pages/members.tsx")).MembersPage) },
   {

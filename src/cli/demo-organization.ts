@@ -12,7 +12,8 @@ import {
   setIntegrationStatus,
   updateIntegration,
 } from "../resources/organizations/integration-store.ts";
-import { organizationDefaults, organizationFeatures } from "../resources/organizations/organization-settings.ts";
+import { organizationFeatures } from "../resources/organizations/organization-features.ts";
+import { organizationDefaults } from "../resources/organizations/organization-settings.ts";
 import {
   createOrganization,
   findOrganizationBySlug,

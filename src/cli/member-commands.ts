@@ -13,6 +13,7 @@ import { type Arguments, type Command, CommandError, type Option, UsageError } f
 import { withCurrentDatabase, withDatabase } from "./command-database.ts";
 import { confirm, yesOption } from "./confirm.ts";
 import { getOrganization, operatorIn } from "./operator.ts";
+import { endOperator, printOperators } from "./operator-commands.ts";
 import { record, table } from "./output.ts";
 import { passwordFromStdin } from "./password-input.ts";
 
@@ -42,16 +43,23 @@ const view = (user: UserRow) => ({
 
 const list: Command = {
   path: ["user", "list"],
-  summary: "List the members of an organization",
+  summary: "List the members of an organization, or the operators",
   positionals: [],
   options: [
-    { name: "org", value: "SLUG", required: true, summary: "organization" },
+    { name: "org", value: "SLUG", summary: "organization" },
+    { name: "operators", summary: "the operators of the service" },
     { name: "closed", summary: "also those whose membership was closed" },
   ],
-  examples: ["vigil user list --org care-co", "vigil user list --org care-co --closed --json"],
+  examples: [
+    "vigil user list --org care-co",
+    "vigil user list --org care-co --closed --json",
+    "vigil user list --operators",
+  ],
   next: ["vigil user set-password --email E --password-stdin"],
   run: async (context) => {
     const { args } = context;
+    if (args.has("operators")) return printOperators(context);
+    if (!args.has("org")) throw new UsageError("--org is missing");
     const users = await withCurrentDatabase(context, async (db) => {
       const { id } = await getOrganization(db, args.value("org") ?? "");
       const isVisible = args.has("closed") ? sql`true` : sql`m.is_open`;
@@ -163,17 +171,25 @@ const disable: Command = {
 
 const remove: Command = {
   path: ["user", "delete"],
-  summary: "End a person's membership of an organization",
+  summary: "End a person's membership of an organization, or their rights as an operator",
   positionals: [],
-  options: [{ name: "org", value: "SLUG", required: true, summary: "organization to leave" }, emailOption, yesOption],
+  options: [
+    { name: "org", value: "SLUG", summary: "organization to leave" },
+    { name: "operator", summary: "the person is no longer an operator" },
+    emailOption,
+    yesOption,
+  ],
   examples: [
     "vigil user delete --org care-co --email ada@example.org",
     "vigil user delete --org care-co --email ada@example.org --yes --json",
+    "vigil user delete --operator --email ops@example.org",
   ],
   next: ["vigil user create --org SLUG --email E --role R opens the membership again."],
   run: async (context) => {
     const { args, clock } = context;
     const email = emailArgument(args);
+    if (args.has("operator")) return endOperator(context, email);
+    if (!args.has("org")) throw new UsageError("--org is missing");
     const slug = args.value("org") ?? "";
     const document = await withDatabase(context, async (db) => {
       const { id: organizationId } = await getOrganization(db, slug);

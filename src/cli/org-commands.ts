@@ -1,9 +1,11 @@
 import { newUuid } from "../lib/ids.ts";
+import { organizationFeatures } from "../resources/organizations/organization-features.ts";
+import { toOrganizationRecord } from "../resources/organizations/organization-record.ts";
 import {
   isSlug,
   locales,
   organizationDefaults,
-  organizationFeatures,
+  parseDomains,
   parseLanguage,
   parseNetworks,
   parseTimezone,
@@ -51,21 +53,7 @@ const settingOptions: readonly Option[] = [
   },
 ];
 
-const view = (organization: Organization) => ({
-  id: organization.id,
-  slug: organization.slug,
-  name: organization.name,
-  timezone: organization.timezone,
-  default_locale: organization.defaultLocale,
-  features: organization.features,
-  rate_limits: { per_minute: organization.perMinute, per_hour: organization.perHour },
-  retention: organization.retention ?? {},
-  gateway_networks: organization.gatewayNetworks,
-  share_domains: organization.shareDomains,
-  created_at: organization.createdAt,
-});
-
-const shown = (organization: Organization): string => record(view(organization));
+const shown = (organization: Organization): string => record(toOrganizationRecord(organization));
 
 function parseOrUsage<T>(args: Arguments, option: string, whenEmpty: T, parse: (text: string) => T | undefined) {
   const text = args.value(option)?.trim();
@@ -96,9 +84,8 @@ function networksOption(args: Arguments): readonly string[] | undefined {
 function domainsOption(args: Arguments): readonly string[] | undefined {
   const text = args.value("share-domains");
   if (text === undefined) return undefined;
-  const domains = text.split(",").flatMap((part) => part.trim().toLowerCase() || []);
-  const isDomain = (domain: string): boolean => /^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z0-9-]{2,}$/.test(domain);
-  if (domains.every(isDomain)) return [...new Set(domains)];
+  const domains = parseDomains(text);
+  if (domains) return domains;
   throw new UsageError(`--share-domains must be mail domains like care.example,home.example, not "${text}"`);
 }
 
@@ -181,7 +168,7 @@ const create: Command = {
     ).catch((error: unknown) => {
       throw slugTakenError(error);
     });
-    context.print(view(organization), `Created organization ${slug}.\n\n${shown(organization)}`);
+    context.print(toOrganizationRecord(organization), `Created organization ${slug}.\n\n${shown(organization)}`);
     return 0;
   },
 };
@@ -233,7 +220,7 @@ const set: Command = {
       throw slugTakenError(error);
     });
     if (!organization) throw organizationMissing(slug);
-    context.print(view(organization), shown(organization));
+    context.print(toOrganizationRecord(organization), shown(organization));
     return 0;
   },
 };
@@ -246,7 +233,7 @@ const list: Command = {
   examples: ["vigil org list", "vigil org list --json"],
   next: ["vigil integration list --org SLUG"],
   run: async (context) => {
-    const organizations = (await withCurrentDatabase(context, listOrganizations)).map(view);
+    const organizations = (await withCurrentDatabase(context, listOrganizations)).map(toOrganizationRecord);
     const rows = organizations.map((one) => [
       one.slug,
       one.name,

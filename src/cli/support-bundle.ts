@@ -2,9 +2,9 @@ import { writeFile } from "node:fs/promises";
 import { arch, availableParallelism, freemem, platform, release, totalmem } from "node:os";
 import type { Config } from "../config.ts";
 import type { Db } from "../db/database.ts";
+import { type Check, hasEmbeddedDatabase } from "../roles/doctor-checks.ts";
 import { type CommandContext, CommandError } from "./command.ts";
 import { withBareDatabase } from "./command-database.ts";
-import { type Check, hasEmbeddedDatabase } from "./doctor-checks.ts";
 
 /**
  * What a supporter needs to know of an installation, as a JSON file that its operator can read before sending it. It holds no

@@ -4,29 +4,34 @@ import { addMember } from "../resources/users/member-store.ts";
 import { type Command, CommandError, UsageError } from "./command.ts";
 import { withDatabase } from "./command-database.ts";
 import { getOrganization, operatorIn } from "./operator.ts";
+import { createOperator } from "./operator-commands.ts";
 import { knownWords } from "./option-values.ts";
 import { record } from "./output.ts";
 import { passwordFromStdin } from "./password-input.ts";
 
 const create: Command = {
   path: ["user", "create"],
-  summary: "Create a user, or add a known person to an organization",
+  summary: "Create a user, add a known person to an organization, or make an operator",
   positionals: [],
   options: [
-    { name: "org", value: "SLUG", required: true, summary: "organization to join" },
+    { name: "org", value: "SLUG", summary: "organization to join" },
     { name: "email", value: "E", required: true, summary: "e-mail address, which is also the login" },
-    { name: "role", value: "R", required: true, summary: memberRoles.toReversed().join(", ") },
+    { name: "role", value: "R", summary: memberRoles.toReversed().join(", ") },
+    { name: "operator", summary: "an operator of the service, who belongs to no organization" },
     { name: "password-stdin", summary: "read the password from stdin" },
   ],
   examples: [
     "vigil user create --org care-co --email ada@example.org --role USER",
     "vigil user create --org care-co --email ada@example.org --role OWNER --password-stdin < password.txt",
+    "vigil user create --operator --email ops@example.org --password-stdin < password.txt",
   ],
   next: ["With a password the person can sign in to the console; without one, invite them through the API."],
   run: async (context) => {
     const { args, clock } = context;
     const email = normalizeEmail(args.value("email") ?? "");
     if (email === undefined) throw new UsageError(`--email: "${args.value("email")}" is not an e-mail address`);
+    if (args.has("operator")) return createOperator(context, email);
+    for (const name of ["org", "role"]) if (!args.has(name)) throw new UsageError(`--${name} is missing`);
     const [role] = knownWords("role", [(args.value("role") ?? "").trim().toUpperCase()], memberRoles);
     if (role === undefined) throw new UsageError("--role is missing");
     const slug = args.value("org") ?? "";

@@ -1,23 +1,27 @@
 import { Type } from "@sinclair/typebox";
-import type { PersonPrincipal, Principal } from "../http/principal.ts";
+import type { Caller, PersonPrincipal } from "../http/principal.ts";
 import { noContent, ok, type Route, route } from "../http/route.ts";
 import { invalidToken, notFound, validationError } from "../lib/errors.ts";
 import { endBrowserSession, listBrowserSessions, moveBrowserSession } from "../oauth/browser-sessions.ts";
 import { locales, parseTimezone } from "../resources/organizations/organization-settings.ts";
 import { findUser, toUser } from "../resources/users/user-record.ts";
+import { humanOf, operatorUser } from "./operator-account.ts";
 import { alarmMailChoices, findPreferences, storePreferences } from "./preferences-store.ts";
 import { clearSessionCookie } from "./session-cookie.ts";
 
 export const accountTag = "Console";
 
-/** Routes of the console are for people alone, so the caller is one. */
-export function personOf(principal: Principal): PersonPrincipal {
-  if (principal.kind !== "person") throw invalidToken();
-  return principal;
+/** A member of an organization; routes that operators may call ask for a human instead. */
+export function personOf(caller: Caller): PersonPrincipal {
+  if (caller.kind !== "person") throw invalidToken();
+  return caller;
 }
 
 /** Which members may call a route of the console; partners never do, and the description does not name it. */
 export const forPeople = { tag: accountTag, partners: "never" } as const;
+
+/** What everybody does with the own account. */
+export const forEveryone = { ...forPeople, people: "VIEWER", operators: true } as const;
 
 const Preferences = Type.Object({
   locale: Type.Optional(Type.Unsafe<string | null>({ type: "string", nullable: true, enum: [...locales, null] })),
@@ -31,32 +35,33 @@ const Preferences = Type.Object({
 export function accountRoutes(baseUrl: () => string): Route[] {
   return [
     route({
-      ...forPeople,
+      ...forEveryone,
       method: "GET",
       path: "/console/api/me/",
       operationId: "console_me",
       summary: "The signed-in person",
-      people: "VIEWER",
       responses: { 200: Type.Any() },
-      async handle({ principal, db }) {
-        const { organization, person, id } = personOf(principal);
+      async handle({ caller, db }) {
+        if (caller.kind === "operator") {
+          return ok({ user: operatorUser(caller.operator), organization: null, role: null, operator: true });
+        }
+        const { organization, person, id } = personOf(caller);
         const row = await findUser(db, organization.id, id);
         if (!row) throw invalidToken();
         const { name, slug, timezone } = organization;
-        return ok({ user: toUser(row), organization: { name, slug, timezone }, role: person.role });
+        return ok({ user: toUser(row), organization: { name, slug, timezone }, role: person.role, operator: false });
       },
     }),
     route({
-      ...forPeople,
+      ...forEveryone,
       method: "PATCH",
       path: "/console/api/me/",
       operationId: "console_me_update",
       summary: "Change language, zone and alarm mails",
-      people: "VIEWER",
       body: Preferences,
       responses: { 200: Type.Any() },
-      async handle({ principal, body, db, now }) {
-        const { id } = personOf(principal);
+      async handle({ caller, body, db, now }) {
+        const { id } = humanOf(caller);
         const { timezone } = body;
         const zone = typeof timezone === "string" ? parseTimezone(timezone) : timezone;
         if (typeof timezone === "string" && zone === undefined) {
@@ -67,25 +72,23 @@ export function accountRoutes(baseUrl: () => string): Route[] {
       },
     }),
     route({
-      ...forPeople,
+      ...forEveryone,
       method: "GET",
       path: "/console/api/preferences/",
       operationId: "console_preferences",
       summary: "Language, zone, alarm mails and organizations of the person",
-      people: "VIEWER",
       responses: { 200: Type.Any() },
-      handle: async ({ principal, db }) => ok(await findPreferences(db, personOf(principal).id)),
+      handle: async ({ caller, db }) => ok(await findPreferences(db, humanOf(caller).id)),
     }),
     route({
-      ...forPeople,
+      ...forEveryone,
       method: "DELETE",
       path: "/console/api/session/",
       operationId: "console_session_end",
       summary: "Sign out",
-      people: "VIEWER",
       responses: { 204: null },
-      async handle({ principal, db }) {
-        const { id, browserSessionId } = personOf(principal);
+      async handle({ caller, db }) {
+        const { id, browserSessionId } = humanOf(caller);
         if (browserSessionId !== null) await endBrowserSession(db, id, browserSessionId);
         return { ...noContent(), headers: { "Set-Cookie": clearSessionCookie(baseUrl()) } };
       },
@@ -110,30 +113,28 @@ export function accountRoutes(baseUrl: () => string): Route[] {
       },
     }),
     route({
-      ...forPeople,
+      ...forEveryone,
       method: "GET",
       path: "/console/api/sessions/",
       operationId: "console_sessions_list",
       summary: "The person's own sessions",
-      people: "VIEWER",
       responses: { 200: Type.Any() },
-      async handle({ principal, db, now }) {
-        const { id, browserSessionId } = personOf(principal);
+      async handle({ caller, db, now }) {
+        const { id, browserSessionId } = humanOf(caller);
         const sessions = await listBrowserSessions(db, id, now);
         return ok(sessions.map((session) => ({ ...session, current: session.id === browserSessionId })));
       },
     }),
     route({
-      ...forPeople,
+      ...forEveryone,
       method: "DELETE",
       path: "/console/api/sessions/:id/",
       operationId: "console_sessions_end",
       summary: "End one of your own sessions",
       params: { id: "uuid" },
-      people: "VIEWER",
       responses: { 204: null },
-      async handle({ principal, params, db }) {
-        if ((await endBrowserSession(db, personOf(principal).id, params.id as string)) === 0) throw notFound();
+      async handle({ caller, params, db }) {
+        if ((await endBrowserSession(db, humanOf(caller).id, params.id as string)) === 0) throw notFound();
         return noContent();
       },
     }),

@@ -10,9 +10,14 @@ import { deliveryRoutes } from "./admin/delivery-routes.ts";
 import { deviceAdminRoutes } from "./admin/device-admin-routes.ts";
 import { integrationRoutes } from "./admin/integration-routes.ts";
 import { logEventRoutes } from "./admin/log-event-routes.ts";
+import { ownOrganizationRoutes } from "./admin/own-organization-routes.ts";
 import type { ConsolePage } from "./console-page.ts";
 import { type CredentialOptions, credentialRoutes } from "./credential-routes.ts";
 import { managedDeviceRoutes } from "./devices/managed-device-routes.ts";
+import type { OperatorServices } from "./operator/operator-services.ts";
+import { organizationAdminRoutes } from "./operator/organization-routes.ts";
+import { recoveryRoutes } from "./operator/recovery-routes.ts";
+import { serviceRoutes } from "./operator/service-routes.ts";
 import { registerPasswordReset } from "./reset-routes.ts";
 import { registerSignIn, type SignInOptions } from "./sign-in-routes.ts";
 import type { LiveHub } from "./stream/live-hub.ts";
@@ -20,7 +25,8 @@ import { streamRoutes } from "./stream/stream-routes.ts";
 
 /** Calls of people who are signed in. They stand in the table of routes like the partner surface, with the same gates. */
 export const consoleRoutes = (
-  options: CredentialOptions & TestEventParts & { baseUrl: () => string; hub: LiveHub; catalog: Catalog },
+  options: CredentialOptions &
+    TestEventParts & { baseUrl: () => string; hub: LiveHub; catalog: Catalog; operations: OperatorServices },
 ): Route[] => [
   ...accountRoutes(options.baseUrl),
   ...credentialRoutes(options),
@@ -31,6 +37,10 @@ export const consoleRoutes = (
   ...logEventRoutes(options),
   ...deviceAdminRoutes(options.catalog),
   ...managedDeviceRoutes(options.catalog),
+  ...ownOrganizationRoutes(),
+  ...organizationAdminRoutes(),
+  ...serviceRoutes(options.operations),
+  ...recoveryRoutes(options.operations),
 ];
 
 /** What people need before they have a session: signing in, and the pages behind links in mails. */

@@ -28,6 +28,8 @@ import { makeUdpMetrics } from "./udp-metrics.ts";
 import { UnknownDevices } from "./unknown-devices.ts";
 
 export interface GatewayOptions {
+  /** Under which its connections stand in the database; one of its own unless given. */
+  nodeId?: string;
   db: Database;
   clock: Clock;
   log: Logger;
@@ -160,7 +162,7 @@ class TcpGateway implements Gateway, ConnectionHost, UdpGatewayHost {
       const link = this.linkOf(deviceId);
       if (link) for (const lane of this.#downlinks) lane.onWake(link);
     };
-    const nodeId = newUuid();
+    const nodeId = options.nodeId ?? newUuid();
     const openSessions = () =>
       [...this.#byDevice.values()].flatMap(({ hold }) =>
         hold ? [{ deviceId: hold.device.id, epoch: hold.epoch }] : [],

@@ -3,13 +3,24 @@ import type { Clock } from "../lib/clock.ts";
 import { invalidToken, notAuthenticated, throttled } from "../lib/errors.ts";
 import { isUuid } from "../lib/ids.ts";
 import { networkOf } from "../lib/network-of.ts";
-import { findBrowserSession } from "../oauth/browser-sessions.ts";
+import { findBrowserSession, findOperatorSession } from "../oauth/browser-sessions.ts";
+import { findOperator } from "../oauth/operator-store.ts";
 import { findPerson } from "../oauth/person-store.ts";
-import { verifySession } from "../oauth/session-tokens.ts";
+import { type SessionClaims, verifySession } from "../oauth/session-tokens.ts";
 import type { TokenCache } from "../oauth/token-cache.ts";
 import { TokenMisses } from "../oauth/token-misses.ts";
 import { partnerTokenPrefix } from "../oauth/token-store.ts";
-import { type PersonPrincipal, type Principal, partnerPrincipal, personPrincipal } from "./principal.ts";
+import {
+  type Caller,
+  type OperatorPrincipal,
+  operatorPrincipal,
+  type PersonPrincipal,
+  type Principal,
+  partnerPrincipal,
+  personPrincipal,
+} from "./principal.ts";
+
+type Human = PersonPrincipal | OperatorPrincipal;
 
 const maxTokenLength = 2048;
 const cacheablePrefix = `Bearer ${partnerTokenPrefix}`;
@@ -43,7 +54,7 @@ export class Authenticator {
     return partner && partnerPrincipal(partner);
   }
 
-  authenticate(headers: CredentialHeaders, address: string): Promise<Principal> {
+  authenticate(headers: CredentialHeaders, address: string): Promise<Caller> {
     return this.#counted(address, async () => {
       const cookie = sessionCookie(headers);
       if (cookie !== undefined) return this.#browser(cookie);
@@ -55,7 +66,7 @@ export class Authenticator {
   }
 
   /** For endpoints of the console: a partner token is no session. */
-  authenticatePerson(headers: CredentialHeaders, address: string): Promise<PersonPrincipal> {
+  authenticatePerson(headers: CredentialHeaders, address: string): Promise<Human> {
     return this.#counted(address, async () => {
       const cookie = sessionCookie(headers);
       return cookie === undefined ? this.#person(bearerToken(headers.authorization)) : this.#browser(cookie);
@@ -63,7 +74,7 @@ export class Authenticator {
   }
 
   /** A network that guesses tokens is not looked up for a while. */
-  async #counted<P extends Principal>(address: string, find: () => Promise<P | undefined>): Promise<P> {
+  async #counted<P extends Caller>(address: string, find: () => Promise<P | undefined>): Promise<P> {
     const network = networkOf(address);
     const wait = this.#misses.waitSeconds(network, performance.now());
     if (wait > 0) throw throttled(wait);
@@ -73,18 +84,30 @@ export class Authenticator {
     throw invalidToken();
   }
 
-  async #person(token: string): Promise<PersonPrincipal | undefined> {
+  async #person(token: string): Promise<Human | undefined> {
     const claims = verifySession(this.#options.sessionKey, token, this.#options.clock.nowMs());
-    if (!claims || !isUuid(claims.sub) || !isUuid(claims.org)) return undefined;
+    if (!claims || !isUuid(claims.sub)) return undefined;
+    if (claims.org === undefined) return this.#operator(claims);
+    if (!isUuid(claims.org)) return undefined;
     const person = await findPerson(this.#options.db.point, claims.org, claims.sub);
     if (!person || person.joinedAt.getTime() !== claims.joined) return undefined;
     if ((person.passwordChangedAt?.getTime() ?? 0) !== (claims.password ?? 0)) return undefined;
     return personPrincipal(person, { expiresAtMs: claims.exp * 1000 });
   }
 
-  async #browser(token: string): Promise<PersonPrincipal | undefined> {
-    const session = await findBrowserSession(this.#options.db.point, token, this.#options.clock.now());
-    return session && personPrincipal(session.person, { browserSessionId: session.id });
+  async #operator(claims: SessionClaims): Promise<OperatorPrincipal | undefined> {
+    const operator = await findOperator(this.#options.db.point, claims.sub);
+    if (operator?.since.getTime() !== claims.joined) return undefined;
+    if ((operator.passwordChangedAt?.getTime() ?? 0) !== (claims.password ?? 0)) return undefined;
+    return operatorPrincipal(operator);
+  }
+
+  async #browser(token: string): Promise<Human | undefined> {
+    const { db, clock } = this.#options;
+    const session = await findBrowserSession(db.point, token, clock.now());
+    if (session) return personPrincipal(session.person, { browserSessionId: session.id });
+    const own = await findOperatorSession(db.point, token, clock.now());
+    return own && operatorPrincipal(own.operator, own.id);
   }
 }
 

@@ -3,12 +3,12 @@ import type { Db, Tx } from "../db/database.ts";
 import type { Clock } from "../lib/clock.ts";
 import { notFound } from "../lib/errors.ts";
 import { isImei, isUuid } from "../lib/ids.ts";
-import type { Actor } from "../oauth/actor.ts";
+import type { Actor, Origin } from "../oauth/actor.ts";
 import type { CallDatabase } from "./fair-database.ts";
 import type { ListPage } from "./list-results.ts";
 import { type ListQuery, parseListQuery, parseParams } from "./lists.ts";
 import type { UploadedFile } from "./multipart.ts";
-import { actorOf, type Principal } from "./principal.ts";
+import { actorOf, type Caller, type Principal } from "./principal.ts";
 import type { ParsedQuery, QueryParams } from "./query-params.ts";
 import type { Answer, PathParam, Route, RouteContext } from "./route.ts";
 
@@ -25,8 +25,7 @@ export interface CallOptions {
  */
 export class CallContext implements RouteContext<unknown, QueryParams, QueryParams, unknown> {
   readonly request: FastifyRequest;
-  readonly principal: Principal;
-  readonly organizationId: string;
+  readonly caller: Caller;
   readonly params: Readonly<Record<string, string>>;
   readonly now: Date;
   readonly db: Db;
@@ -39,10 +38,9 @@ export class CallContext implements RouteContext<unknown, QueryParams, QueryPara
   readonly #tx: Tx | undefined;
 
   /** With a transaction the whole call is part of it. */
-  constructor(route: Route, request: FastifyRequest, principal: Principal, options: CallOptions, tx: Tx | undefined) {
+  constructor(route: Route, request: FastifyRequest, caller: Caller, options: CallOptions, tx: Tx | undefined) {
     this.request = request;
-    this.principal = principal;
-    this.organizationId = principal.organization.id;
+    this.caller = caller;
     this.params = route.params ? readParams(route.params, request.params as Record<string, string>) : {};
     this.now = options.clock.now();
     this.db = tx ?? options.db;
@@ -51,12 +49,26 @@ export class CallContext implements RouteContext<unknown, QueryParams, QueryPara
     this.#tx = tx;
   }
 
+  get principal(): Principal {
+    if (this.caller.kind === "operator")
+      throw new Error(`${this.#route.operationId} asked for an operator's organization`);
+    return this.caller;
+  }
+
+  get organizationId(): string {
+    return this.principal.organization.id;
+  }
+
   get requestId(): string {
     return this.request.id;
   }
 
   get actor(): Actor {
     return actorOf(this.principal, this.request.id, this.request.ip);
+  }
+
+  get origin(): Origin {
+    return { correlationId: this.request.id, remoteAddr: this.request.ip };
   }
 
   get header(): (name: string) => string | undefined {

@@ -14,7 +14,7 @@ import { passGates } from "./gates.ts";
 import { answerOnce, hashOfValue, readIdempotencyKey } from "./idempotency.ts";
 import { literalSegments } from "./literal-segments.ts";
 import { formHash, readForm } from "./multipart.ts";
-import type { Principal } from "./principal.ts";
+import { type Caller, tenantOf } from "./principal.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 import { personPolicies, type RateDecision, type RatePolicy, rateHeaders } from "./rate-limit-window.ts";
 import type { Answer, Route } from "./route.ts";
@@ -24,7 +24,7 @@ import { type BodyCheck, compileBody, makeValidator } from "./validation.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    principal: Principal | undefined;
+    principal: Caller | undefined;
     /** Gives back the room that the body of an upload takes. */
     releaseUpload: (() => void) | undefined;
   }
@@ -60,7 +60,7 @@ export function registerRoutes(app: FastifyInstance, routes: readonly Route[], o
   app.decorateRequest("releaseUpload", undefined);
 
   /** Steps 2 to 6, once the caller is known. */
-  function admit(request: FastifyRequest, reply: FastifyReply, principal: Principal, decision: RateDecision): void {
+  function admit(request: FastifyRequest, reply: FastifyReply, principal: Caller, decision: RateDecision): void {
     request.principal = principal;
     reply.headers(rateHeaders(decision));
     if (!decision.allowed) throw throttled(decision.waitSeconds, decision.violated);
@@ -115,11 +115,11 @@ export function isApiPath(url: string): boolean {
 }
 
 /** A person is another caller in each organization: the answer of one must not come back in another. */
-const keyOwner = (principal: Principal): string =>
+const keyOwner = (principal: Caller): string =>
   principal.kind === "person" ? principal.person.membershipId : principal.id;
 
-export const policiesOf = (principal: Principal): readonly RatePolicy[] =>
-  principal.kind === "person" ? personPolicies : principal.partner.ratePolicies;
+export const policiesOf = (principal: Caller): readonly RatePolicy[] =>
+  principal.kind === "partner" ? principal.partner.ratePolicies : personPolicies;
 
 const schemasOf = (route: Route): TSchema[] =>
   [route.body, ...Object.values(route.responses)].filter((schema): schema is TSchema => !!schema);
@@ -134,7 +134,7 @@ const serializers = (route: Route): Record<string, TSchema> =>
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-type Runner = (request: FastifyRequest, reply: FastifyReply, principal: Principal) => Promise<unknown>;
+type Runner = (request: FastifyRequest, reply: FastifyReply, principal: Caller) => Promise<unknown>;
 
 function makeRunner(route: Route, validator: SchemaChecker, options: KernelOptions): Runner {
   const { clock, baseUrl } = options;
@@ -162,7 +162,7 @@ function makeRunner(route: Route, validator: SchemaChecker, options: KernelOptio
   return async (request, reply, principal) => {
     const constant = constants?.get(request.url);
     if (constant !== undefined) return reply.header("content-type", jsonType).send(constant);
-    const db = fairDatabase(options.db, options.statements, principal.organization.id);
+    const db = fairDatabase(options.db, options.statements, tenantOf(principal));
     const call = { db, clock, baseUrl };
     const key = route.isIdempotent ? readIdempotencyKey(request.headers["idempotency-key"]) : undefined;
     if (key === undefined) {

@@ -1,12 +1,12 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import type { Db, Tx } from "../db/database.ts";
-import type { Actor } from "../oauth/actor.ts";
+import type { Actor, Origin } from "../oauth/actor.ts";
 import type { MemberRole } from "../oauth/roles.ts";
 import type { Scope } from "../oauth/scopes.ts";
 import type { ListPage } from "./list-results.ts";
 import type { ListQuery, ListSpec } from "./lists.ts";
 import type { UploadedFile } from "./multipart.ts";
-import type { Principal } from "./principal.ts";
+import type { Caller, Principal } from "./principal.ts";
 import type { ParsedQuery, QueryParams } from "./query-params.ts";
 
 /**
@@ -26,6 +26,8 @@ export interface RouteSpec<B extends TSchema, Q extends QueryParams, F extends Q
   partners: readonly Scope[] | "never";
   /** The least role of a person, or "never". */
   people: MemberRole | "never";
+  /** Operators of the service may call it too; its handler then asks the context for the caller, not for the principal. */
+  operators?: true;
   /** An opt-in that the whole route depends on. */
   feature?: "managed_onboarding" | "messaging";
   /** The answer depends on the address alone, and not on the caller or the time. */
@@ -58,9 +60,12 @@ export interface RouteSpec<B extends TSchema, Q extends QueryParams, F extends Q
 export type PathParam = "uuid" | "imei" | "integer" | "slug";
 
 export interface LoadContext<Q extends QueryParams, F extends QueryParams> {
+  caller: Caller;
+  /** As the organization and the actor, it exists for callers of an organization alone: an operator has none. */
   principal: Principal;
   organizationId: string;
   actor: Actor;
+  origin: Origin;
   params: Readonly<Record<string, string>>;
   query: () => ParsedQuery<Q>;
   list: () => ListQuery<F>;

@@ -5,6 +5,7 @@ import { FairSlots } from "../lib/fair-slots.ts";
 import { collectBody, type RawBody } from "../lib/raw-body.ts";
 import { maxJsonBytes } from "./body.ts";
 import { formOverheadBytes } from "./multipart.ts";
+import { tenantOf } from "./principal.ts";
 
 /**
  * Bodies with files that are in memory at a time, from their first byte to their answer: some 30 MB each. An organization has
@@ -21,7 +22,7 @@ export class Uploads {
     const { route, maxBodyBytes = maxJsonBytes } = request.routeOptions.config;
     const file = route?.file;
     if (!file) return collectBody(payload, contentType, maxBodyBytes);
-    const tenant = request.principal?.organization.id ?? "";
+    const tenant = request.principal ? tenantOf(request.principal) : "";
     const release = this.#slots.take(tenant) ?? (await this.#slots.wait(tenant));
     request.releaseUpload = release;
     try {

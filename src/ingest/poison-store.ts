@@ -1,5 +1,6 @@
 import type { Alarm } from "../codecs/tracker-message.ts";
 import type { Db, Tx } from "../db/database.ts";
+import { sql } from "../db/sql.ts";
 import { uuidBytes, uuidV7 } from "../lib/ids.ts";
 import { alarmEvent } from "./alarm-event.ts";
 import type { RecentAlarm } from "./device-memory.ts";
@@ -75,12 +76,18 @@ export interface PoisonedPacket {
   hasEvent: boolean;
 }
 
-/** The newest first, of all organizations: they are looked at by operators. */
-export const listPoisoned = (db: Db, uid: string | undefined, limit: number): Promise<PoisonedPacket[]> =>
-  db.many<PoisonedPacket>`
+const packets = sql`
     select p.id, p.organization_id as "organizationId", p.device_id as "deviceId", d.uid, p.protocol, p.reason, p.frame,
       p.received_at as "receivedAt", p.has_event as "hasEvent"
-    from poisoned_packets p left join devices d on d.id = p.device_id and d.organization_id = p.organization_id
+    from poisoned_packets p left join devices d on d.id = p.device_id and d.organization_id = p.organization_id`;
+
+/** The named ones, the newest first; for operators. */
+export const findPoisoned = (db: Db, ids: readonly string[]): Promise<PoisonedPacket[]> =>
+  db.many<PoisonedPacket>`${packets} where p.id = any(${ids}::uuid[]) order by p.received_at desc, p.id desc`;
+
+/** The newest first, of all organizations: they are looked at by operators. */
+export const listPoisoned = (db: Db, uid: string | undefined, limit: number): Promise<PoisonedPacket[]> =>
+  db.many<PoisonedPacket>`${packets}
     where ${uid ?? null}::text is null or d.uid = ${uid ?? null}
     order by p.received_at desc, p.id desc limit ${limit}`;
 

@@ -29,3 +29,16 @@ describe("a comma separated text", () => {
     expect(parseCsv(line)[0]?.cells.map(withoutGuard)).toEqual(cells);
   });
 });
+
+describe("a line for spreadsheets", () => {
+  it("quotes what needs it, and reads as it was written", () => {
+    const cells = ["a", 'b, "c"', "d\ne", ""];
+    expect(csvLine(cells)).toBe('a,"b, ""c""","d\ne",\r\n');
+    expect(parseCsv(csvLine(cells))).toEqual([{ line: 1, cells }]);
+  });
+
+  it("holds no formula", () => {
+    const cells = ['=HYPERLINK("x")', "+1", "-1", "@x", "\tx", "1-1"];
+    expect(csvLine(cells)).toBe(`"'=HYPERLINK(""x"")",'+1,'-1,'@x,'\tx,1-1\r\n`);
+  });
+});

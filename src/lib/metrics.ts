@@ -86,6 +86,19 @@ export class Metrics {
     return { at, observe: (labels, value) => at(labels)(value) };
   }
 
+  /** The values that would be shown under this name now, by the text of their labels; those of a histogram under `name_count`. */
+  read(name: string): ReadonlyMap<string, number> {
+    const values = new Map<string, number>();
+    for (const metric of this.#metrics) {
+      if (!name.startsWith(metric.name)) continue;
+      for (const line of metric.lines()) {
+        const [shown, labels = "", value] = /^([^{ ]+)(\{.*\})? (\S+)$/.exec(line)?.slice(1) ?? [];
+        if (shown === name) values.set(labels, Number(value));
+      }
+    }
+    return values;
+  }
+
   render(): string {
     const blocks = this.#metrics.map(({ name, help, type, lines }) =>
       [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines()].join("\n"),

@@ -2,6 +2,7 @@ import type { Db, Tx } from "../db/database.ts";
 import { type Sql, sql } from "../db/sql.ts";
 import { newUuid, randomToken } from "../lib/ids.ts";
 import { hashSecret } from "./client-secrets.ts";
+import type { OperatorIdentity } from "./operator-store.ts";
 import { type PersonIdentity, type PersonRow, personColumns, toPersonIdentity } from "./person-store.ts";
 
 /** Sessions of browsers (section 27.1): an opaque token in a cookie, a hash of it here. */
@@ -13,7 +14,9 @@ const maxUserAgent = 300;
 
 export interface NewSession {
   userId: string;
-  organizationId: string;
+  /** Null: of an operator, who belongs to none. */
+  organizationId: string | null;
+  /** Of the membership; for an operator, since when the person is one. */
   joinedAt: Date;
   ip: string;
   userAgent: string;
@@ -50,10 +53,30 @@ export async function findBrowserSession(db: Db, token: string, now: Date): Prom
     join users u on u.id = m.user_id
     where s.token_hash = ${hashSecret(token)} and ${liveSession(now)}`;
   if (!row) return undefined;
-  if (now.getTime() - row.last_used_at.getTime() > touchEveryMs) {
-    await db.run`update browser_sessions set last_used_at = ${now} where id = ${row.session_id} and last_used_at < ${now}`;
-  }
+  await touch(db, row, now);
   return { id: row.session_id, person: toPersonIdentity(row) };
+}
+
+async function touch(db: Db, row: { session_id: string; last_used_at: Date }, now: Date): Promise<void> {
+  if (now.getTime() - row.last_used_at.getTime() <= touchEveryMs) return;
+  await db.run`update browser_sessions set last_used_at = ${now} where id = ${row.session_id} and last_used_at < ${now}`;
+}
+
+/** Undefined when the session has ended or the person is no longer an operator. */
+export async function findOperatorSession(
+  db: Db,
+  token: string,
+  now: Date,
+): Promise<{ id: string; operator: OperatorIdentity } | undefined> {
+  const row = await db.maybeOne<OperatorIdentity & { session_id: string; last_used_at: Date }>`
+    select s.id as session_id, s.last_used_at, u.id as "userId", u.email, u.operator_since as since,
+      u.password_changed_at as "passwordChangedAt"
+    from browser_sessions s join users u on u.id = s.user_id and u.operator_since = s.joined_at
+    where s.token_hash = ${hashSecret(token)} and s.organization_id is null and ${liveSession(now)}`;
+  if (!row) return undefined;
+  await touch(db, row, now);
+  const { userId, email, since, passwordChangedAt } = row;
+  return { id: row.session_id, operator: { userId, email, since, passwordChangedAt } };
 }
 
 /** Of browser_sessions s: not idle for too long, and not too old. */

@@ -3,6 +3,7 @@ import { networkOf } from "../lib/network-of.ts";
 import type { SecretBox } from "../lib/secret-box.ts";
 import { hashSecret } from "./client-secrets.ts";
 import { type AttemptLimit, forgiveFailure, recordFailure } from "./failed-attempts.ts";
+import { findOperatorByEmail, type OperatorIdentity } from "./operator-store.ts";
 import type { PasswordWork } from "./password-work.ts";
 import { hashPassword } from "./passwords.ts";
 import { checkSecondFactor } from "./second-factor-store.ts";
@@ -14,8 +15,9 @@ const perNetwork = { kind: "login_network", failures: 30, windowSeconds: 60 } as
 
 export type LoginOutcome =
   | { kind: "ok"; userId: string; organizationId: string; joinedAt: Date; passwordChangedAt: Date | null }
-  /** The memberships of a known person, for the audit log of their organizations. */
-  | { kind: "wrong"; memberships: { userId: string; organizationId: string }[] }
+  | { kind: "operator"; operator: OperatorIdentity }
+  /** The memberships of a known person, for the audit log of their organizations; the operator that was tried, for theirs. */
+  | { kind: "wrong"; memberships: { userId: string; organizationId: string }[]; operator: OperatorIdentity | undefined }
   | { kind: "blocked"; waitSeconds: number }
   | { kind: "second_factor_required" }
   | { kind: "choose_organization" };
@@ -47,7 +49,7 @@ interface Candidate {
   joined_at: Date;
 }
 
-/** Checks a password and picks the organization. A try counts before it is looked at, so that parallel ones count too. */
+/** Checks a password and picks the organization; an operator who names none works in none. A try counts before it is looked at, so that parallel ones count too. */
 export async function logIn(parts: LoginParts, attempt: LoginAttempt, now: Date): Promise<LoginOutcome> {
   const { db } = parts;
   const email = attempt.email.trim().toLowerCase();
@@ -65,24 +67,31 @@ export async function logIn(parts: LoginParts, attempt: LoginAttempt, now: Date)
     if (wait > 0) return { kind: "blocked", waitSeconds: wait };
   }
   const memberships = await candidates(db, email);
+  const found = await findOperatorByEmail(db, email);
   const [first] = memberships;
-  const passwordHash = first?.password_hash ?? null;
+  const passwordHash = first?.password_hash ?? found?.passwordHash ?? null;
   const matches = await parts.passwords.verify(passwordHash ?? parts.decoyHash, attempt.password);
   const wanted = attempt.organization?.trim().toLowerCase() || undefined;
   const inOrganization = memberships.filter(({ slug }) => wanted === undefined || slug === wanted);
+  // Whoever names an organization wants to work there, as its member.
+  const operator = wanted === undefined ? found : undefined;
   const wrong: LoginOutcome = {
     kind: "wrong",
+    operator,
     memberships: memberships.map(({ user_id, organization_id }) => ({
       userId: user_id,
       organizationId: organization_id,
     })),
   };
   const [only, ...others] = inOrganization;
-  if (!matches || passwordHash === null || !only) return wrong;
-  const factor = await checkSecondFactor(parts, only.user_id, attempt.otp, now);
+  const userId = operator?.userId ?? only?.user_id;
+  if (!matches || passwordHash === null || userId === undefined) return wrong;
+  const factor = await checkSecondFactor(parts, userId, attempt.otp, now);
   if (factor === "wrong") return wrong;
   await forgive();
   if (factor === "missing") return { kind: "second_factor_required" };
+  if (operator) return { kind: "operator", operator };
+  if (!only) return wrong;
   if (others.length > 0) return { kind: "choose_organization" };
   return {
     kind: "ok",

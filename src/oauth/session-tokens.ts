@@ -5,8 +5,12 @@ import type { SecretBox } from "../lib/secret-box.ts";
 /** What a session of a person says of itself: who, and in which organization. The role is never in it. */
 export interface SessionClaims {
   sub: string;
-  org: string;
-  /** Since when the membership has been open, in milliseconds: one that is closed and opened again needs a new session. */
+  /** Absent: a session of an operator, who belongs to none. */
+  org?: string;
+  /**
+   * Since when the membership has been open, or the person an operator, in milliseconds: what was ended and begins again needs a
+   * new session.
+   */
   joined: number;
   /** When the password was last changed, in milliseconds, 0 for the first one: a change ends the session. */
   password?: number;

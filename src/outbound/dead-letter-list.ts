@@ -24,7 +24,10 @@ export const listDeadLetters = (
     { ...query, search: undefined },
     {
       select: sql`d.id, e.type, e.device_uid, e.occurred_at, d.attempts, d.last_error, d.parked_at`,
-      from: sql`dead_letters d join outbound_events e on e.integration_id = d.integration_id and e.id = d.id`,
+      // One look into the log for each: a join could be planned as a read of the whole log.
+      from: sql`dead_letters d cross join lateral (
+        select type, device_uid, occurred_at from outbound_events e
+        where e.integration_id = d.integration_id and e.id = d.id limit 1) e`,
       where: [sql`d.organization_id = ${organizationId} and d.integration_id = ${integrationId}`],
       search: sql`''`,
       ordering: { occurred_at: { column: sql`d.id` } },

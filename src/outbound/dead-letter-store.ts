@@ -34,7 +34,9 @@ export async function* readDeadLetters(
   for (;;) {
     const page = await db.many<DeadLetter>`
       select d.id, e.type, e.device_uid, e.occurred_at, d.attempts, d.last_error, d.parked_at
-      from dead_letters d join outbound_events e on e.integration_id = d.integration_id and e.id = d.id
+      from dead_letters d cross join lateral (
+        select type, device_uid, occurred_at from outbound_events e
+        where e.integration_id = d.integration_id and e.id = d.id limit 1) e
       where d.organization_id = ${organizationId} and d.integration_id = ${integrationId} and d.id > ${after}
         ${id === undefined ? sql`` : sql`and d.id = ${id}`}
       order by d.id limit ${pageRows}`;

@@ -48,6 +48,8 @@ export interface WebhookPushOptions {
   maxInFlightPerLane?: number;
   tickMs?: number;
   leaseMs?: number;
+  /** Under which the leases stand; one of its own unless given. */
+  owner?: string;
 }
 
 export interface WebhookPush {
@@ -84,7 +86,7 @@ class Push implements WebhookPush {
   readonly #db: Database;
   readonly #clock: Clock;
   readonly #log: Logger;
-  readonly #owner = newUuid();
+  readonly #owner: string;
   readonly #leaseMs: number;
   readonly #lanes = new Map<string, DeliveryLane>();
   /** Lanes that end, until their lease is given back. */
@@ -110,6 +112,7 @@ class Push implements WebhookPush {
     this.#clock = clock;
     this.#log = log;
     this.#leaseMs = leaseMs;
+    this.#owner = options.owner ?? newUuid();
     this.#slots = new Slots(maxInFlight);
     const onFree = (): void => this.#pumpAll();
     this.#recorder = new DeliveryRecorder({ db, clock, log, owner: this.#owner, onFree });

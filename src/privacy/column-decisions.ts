@@ -221,6 +221,13 @@ export const columnDecisions: Readonly<Record<string, ColumnDecisions>> = {
       created_at sent_at delivered_at read_at expires_at wire_epoch wire_serial speech_due_at
       speech_attempts search deleted_at`,
   },
+  operator_log: {
+    cleared: "operator_email remote_addr",
+    kept: {
+      "what was done to the service, when and by which random id; whoever that was is gone":
+        "id operator_id action organization object detail at correlation_id",
+    },
+  },
   organizations: {
     kept: {
       "the tenant; its members are people, it is none": `id slug name timezone default_locale features per_minute per_hour created_at updated_at retention
@@ -291,6 +298,11 @@ export const columnDecisions: Readonly<Record<string, ColumnDecisions>> = {
     erasedWith: ["person"],
     rows: "user_id sealed_secret created_at confirmed_at last_step",
   },
+  service_processes: {
+    kept: {
+      "processes of the service": "id host pid version roles started_at seen_at lease_until figures",
+    },
+  },
   settings: {
     kept: {
       "settings of the installation": "key value updated_at",
@@ -311,7 +323,7 @@ export const columnDecisions: Readonly<Record<string, ColumnDecisions>> = {
   },
   users: {
     erasedWith: ["person"],
-    rows: "id email password_hash created_at updated_at password_changed_at locale timezone alarm_mail",
+    rows: "id email password_hash created_at updated_at password_changed_at locale timezone alarm_mail operator_since",
   },
   voice_parts: {
     erasedWith: ["device"],

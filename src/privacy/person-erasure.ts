@@ -117,6 +117,11 @@ async function eraseRecord(tx: Tx, { actorIn, now, report }: Erasure, person: Pe
     await tx.run`delete from rate_windows where principal_id = any(${[userId, ...memberships.map(({ id }) => id)]}::uuid[])`,
   );
   report.add("invitations", await tx.run`update invitations set invited_by = null where invited_by = ${userId}`);
+  report.add(
+    "operator_log",
+    await tx.run`
+      update operator_log set operator_email = ${erasedText}, remote_addr = null where operator_id = ${userId}`,
+  );
   report.add("users", await tx.run`delete from users where id = ${userId}`);
   for (const { organizationId } of memberships) {
     await recordAudit(tx, actorIn(organizationId), now, {

@@ -1,6 +1,4 @@
-import { readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
 import { buildApp, routeTable } from "../app.ts";
 import { makeStatementSlots } from "../http/fair-database.ts";
 import { RateLimiter } from "../http/rate-limit.ts";
@@ -9,6 +7,7 @@ import { makeDecoyHash } from "../oauth/login.ts";
 import { PasswordWork } from "../oauth/password-work.ts";
 import { loadSessionKey } from "../oauth/session-tokens.ts";
 import { TokenCache } from "../oauth/token-cache.ts";
+import { makeOperatorServices } from "./operator-services.ts";
 import type { ServiceParts } from "./service-parts.ts";
 import { webhookOptions } from "./webhook-options.ts";
 
@@ -19,7 +18,7 @@ export interface ApiRole {
 
 /** The HTTP API. Tokens and quotas are heard of by notification, so they are opened before the listener starts. */
 export function openApiRole({ config, lifecycle, ...parts }: ServiceParts): ApiRole {
-  const { clock, log, metrics, listener, catalog, secrets, voice } = parts;
+  const { clock, log, metrics, listener, catalog, secrets, voice, version } = parts;
   const poolSize = config.databasePoolSize;
   const db = parts.openDatabase({ poolSize, statementTimeoutMs: config.statementTimeoutSeconds * 1000 });
   const tokens = new TokenCache(db, listener, clock);
@@ -44,11 +43,12 @@ export function openApiRole({ config, lifecycle, ...parts }: ServiceParts): ApiR
         mapStyleUrl: config.mapStyleUrl,
         catalog,
         webhooks: webhookOptions(config),
+        operations: makeOperatorServices({ db: parts.db, clock, log, config }),
         passwords: new PasswordWork(),
         decoyHash: await makeDecoyHash(randomToken(24)),
         baseUrl: () => config.baseUrl ?? address,
         publicUrl: config.baseUrl,
-        version: packageVersion(),
+        version,
         tokenTtlSeconds,
         trustProxy,
         logsEveryCall: config.accessLog,
@@ -65,6 +65,3 @@ function addressOf(host: string, { port }: AddressInfo): string {
   const shown = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
   return `http://${shown.includes(":") ? `[${shown}]` : shown}:${port}`;
 }
-
-const packageVersion = (): string =>
-  (JSON.parse(readFileSync(join(import.meta.dirname, "../../package.json"), "utf8")) as { version: string }).version;

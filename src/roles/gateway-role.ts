@@ -47,6 +47,7 @@ export async function openGatewayRole(parts: ServiceParts): Promise<GatewayAddre
   });
   lifecycle.add("ingest", () => ingest.close());
   const gateway = await startGateway({
+    nodeId: parts.processId,
     db,
     clock,
     log,

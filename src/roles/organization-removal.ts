@@ -116,7 +116,7 @@ async function removeBelow(tx: Tx, organizationId: string): Promise<number> {
 async function removePeopleWithoutMembership(tx: Tx, userIds: readonly string[]): Promise<number> {
   const alone = await tx.many<{ id: string }>`
     select id from users u where id = any(${userIds}::uuid[])
-      and not exists (select from memberships m where m.user_id = u.id)
+      and not exists (select from memberships m where m.user_id = u.id) and u.operator_since is null
     for update`;
   const ids = alone.map(({ id }) => id);
   for (const table of ["alarm_mail_windows", "password_resets", "recovery_codes", "second_factors"]) {

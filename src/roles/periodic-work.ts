@@ -1,3 +1,4 @@
+import { forgetProcesses } from "../console/operator/process-store.ts";
 import { deleteOldChanges } from "../console/stream/change-store.ts";
 import { pruneDefaults } from "../db/partitions.ts";
 import { deleteOldIdempotencyKeys } from "../http/idempotency.ts";
@@ -77,6 +78,7 @@ export function startPeriodicWork(parts: ServiceParts, outcomes: OutcomeMetrics)
       await deleteOldTransfers(db, dayAgo, new Date(clock.nowMs() - 42 * 24 * 60 * minuteMs));
       await forgetUnknownDevices(db, new Date(clock.nowMs() - 30 * 24 * 60 * minuteMs), maxUnknownDevices);
       await forgetThrottledNetworks(db, clock.now());
+      await forgetProcesses(db, dayAgo);
       if (!(await retention.isClockRight(db))) return;
       await deleteOldDeadLetters(db, uuidV7Floor(clock.nowMs() - (config.retentionDays + 1) * 24 * 60 * minuteMs));
       await deleteOldHours(db, new Date(clock.nowMs() - config.retentionDays * 24 * 60 * minuteMs));

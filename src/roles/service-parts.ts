@@ -14,6 +14,9 @@ import type { RetentionGuard } from "./retention-guard.ts";
 
 /** What the roles of one process share. A role adds what it opens to the lifecycle. */
 export interface ServiceParts {
+  /** Of this process: what it holds in the database, it holds under this id. */
+  processId: string;
+  version: string;
   config: Config;
   lifecycle: Lifecycle;
   /** For work in the background; calls and devices have connections of their own. */

@@ -4,6 +4,7 @@ import type { Route } from "../../src/http/route.ts";
 import { openTestApi, type TestApi } from "../support/api.ts";
 import { callsWith, signIn } from "../support/browser-session.ts";
 import { auditOf, makeDevice, nobodysId, type TestDevice } from "../support/fixtures.ts";
+import { makeOperator } from "../support/operators.ts";
 import {
   makeIntegration,
   makeOrganization,
@@ -14,22 +15,30 @@ import {
 
 /**
  * Every route of the console against every kind of caller, with the rules of the contract written once more: what a person does
- * with the own account is for all, administration for ADMIN and OWNER. A route that is added without a word here fails.
+ * with the own account is for all, administration for ADMIN and OWNER, the service for operators, who see nothing of an
+ * organization. A route that is added without a word here fails.
  */
-const routes = consoleRoutes({ webhooks: { timeoutMs: 1, allowCidrs: [] } } as unknown as Parameters<
+const routes = consoleRoutes({ webhooks: { timeoutMs: 1, allowCidrs: [] }, operations: {} } as unknown as Parameters<
   typeof consoleRoutes
 >[0]);
 const roles = ["VIEWER", "USER", "ADMIN", "OWNER"] as const;
 type Role = (typeof roles)[number];
+type Need = Role | "operator";
 
 const ownAccount =
   /^\/console\/api\/(me|preferences|session|sessions|stream|password|second-factor)\/(organization\/|confirm\/|disable\/|recovery-codes\/|:id\/)?$/;
 const administration =
-  /^\/console\/api\/(integrations|unknown-devices|deleted-devices|devices\/(import|export|bulk|:uid)|invitations)\//;
+  /^\/console\/api\/(integrations|unknown-devices|deleted-devices|devices\/(import|export|bulk|:uid)|invitations|organization|audit-log\/export)\//;
 /** Shows each what the role lets one see. */
 const seenByAll = /^\/console\/api\/devices\/$/;
+const operation = /^\/console\/api\/operator\//;
+/** Of the own account, what needs an organization. */
+const membersOnly = /^\/console\/api\/(stream|session\/organization)\/$/;
+/** Members ask for one id, operators see all. */
+const forBoth = /^\/console\/api\/unknown-devices\/$/;
 
-function minRole({ path }: Route): Role {
+function minRole({ path }: Route): Need {
+  if (operation.test(path)) return "operator";
   if (ownAccount.test(path) || seenByAll.test(path)) return "VIEWER";
   if (administration.test(path)) return "ADMIN";
   throw new Error(`say in the matrix who may call ${path}`);
@@ -45,7 +54,7 @@ describe("the matrix of the console", () => {
   let own: TestOrganization;
   let foreign: TestIntegration;
   let foreignDevice: TestDevice;
-  const cookies = new Map<Role, string>();
+  const cookies = new Map<Need, string>();
 
   beforeAll(async () => {
     api = await openTestApi({ isPrivate: true });
@@ -54,6 +63,8 @@ describe("the matrix of the console", () => {
     foreign = await makeIntegration(api, other);
     foreignDevice = await makeDevice(api, other);
     for (const role of roles) cookies.set(role, (await signIn(api, (await makePerson(api, own, role)).email)).cookie);
+    await makeOperator(api, "ops@example.org");
+    cookies.set("operator", (await signIn(api, "ops@example.org")).cookie);
   });
   afterAll(() => api.close());
 
@@ -81,6 +92,34 @@ describe("the matrix of the console", () => {
       const answer = await call(one, cookies.get(role) ?? "", nobodysId);
       const isRefused = answer.status === 403 && answer.body.code === "role_not_allowed";
       expect([role, isRefused]).toEqual([role, role === "VIEWER" || role === "USER"]);
+    }
+  });
+
+  const refuses = async (one: Route, caller: Need): Promise<boolean> => {
+    const answer = await call(one, cookies.get(caller) ?? "", nobodysId);
+    expect(answer.status, answer.text).toBeLessThan(500);
+    return answer.status === 403 && answer.body.code === "role_not_allowed";
+  };
+  const operated = routes.filter((one) => minRole(one) === "operator");
+
+  it.each(operated.map((one) => [nameOf(one), one] as const))("%s is for operators alone", async (_, one) => {
+    for (const role of roles) expect([role, await refuses(one, role)]).toEqual([role, true]);
+    expect(await refuses(one, "operator")).toBe(false);
+  });
+
+  // Signing out ends the session that the others need.
+  const others = routes.filter((one) => !operated.includes(one) && one.operationId !== "console_session_end");
+
+  it.each(others.map((one) => [nameOf(one), one] as const))("%s knows operators or refuses them", async (_, one) => {
+    const isOwn = ownAccount.test(one.path) && !membersOnly.test(one.path);
+    expect(await refuses(one, "operator")).toBe(!isOwn && !forBoth.test(one.path));
+  });
+
+  it("changes nothing of the service without the header of the console", async () => {
+    const cookie = cookies.get("operator") ?? "";
+    for (const { method, path } of operated.filter((one) => one.method !== "GET")) {
+      const answer = await api.call(method, addressOf(path, nobodysId), { headers: { cookie } });
+      expect([path, answer.body.code]).toEqual([path, "csrf_failed"]);
     }
   });
 

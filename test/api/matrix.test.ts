@@ -8,11 +8,13 @@ import { openTestApi, type TestAnswer, type TestApi } from "../support/api.ts";
 import { makeEcg } from "../support/ecg.ts";
 import { makeEvent } from "../support/events.ts";
 import { makeDevice, makeMember } from "../support/fixtures.ts";
+import { makeOperator } from "../support/operators.ts";
 import {
   fetchToken,
   makeIntegration,
   makeOrganization,
   makePerson,
+  password,
   type TestIntegration,
   type TestOrganization,
 } from "../support/world.ts";
@@ -88,6 +90,7 @@ describe("the matrix of operations and callers", () => {
   let expired: string;
   let plain: TestIntegration;
   const people = new Map<Role, string>();
+  let operator: string;
 
   beforeAll(async () => {
     api = await openTestApi();
@@ -101,6 +104,9 @@ describe("the matrix of operations and callers", () => {
     expired = stale.token;
     await api.db.run`update access_tokens set expires_at = created_at where integration_id = ${stale.id}`;
     for (const role of roles) people.set(role, (await makePerson(api, own, role)).token);
+    const { email } = await makeOperator(api, "matrix-ops@example.org");
+    const session = await api.call("POST", "/console/api/login/", { body: { email, password } });
+    operator = session.body.access_token;
   });
   afterAll(() => api.close());
 
@@ -195,6 +201,11 @@ describe("the matrix of operations and callers", () => {
     expect([answer.status, answer.body.code]).toEqual([404, "not_found"]);
     const owner = people.get("OWNER");
     expect((await call(route, owner, foreignObjects)).status).toBe(404);
+  });
+
+  it.each(named)("%s: not for operators of the service", async (_name, route) => {
+    const answer = await call(route, operator);
+    expect([answer.status, codeOf(answer)]).toEqual([403, "role_not_allowed"]);
   });
 
   it.each(named)("%s: each role of people", async (_name, route) => {

@@ -39,6 +39,7 @@ describe("sessions of people", () => {
     expect(own.body).toEqual({
       user: answer.body.user,
       organization: { name: "Organization care-co", slug: "care-co", timezone: "Europe/Rome" },
+      operator: false,
       role: "ADMIN",
     });
   });

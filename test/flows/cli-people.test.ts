@@ -108,3 +108,24 @@ test("deletes an organization with all that it holds, and leaves the others alon
   expect(await cli.vigilJson(["user", "list", "--org", "other-co"])).toHaveLength(1);
   await cli.expectFailure(["org", "delete", "care-co", "--yes"], 1, /no organization/);
 });
+
+test("makes operators, who belong to no organization, lists them and ends their rights", async () => {
+  const ops = "ops@example.org";
+  const args = ["user", "create", "--operator", "--email", ops];
+  const made = await cli.vigilJson([...args, "--password-stdin"], {}, "correct horse battery");
+  expect(made).toEqual({ id: expect.any(String), email: ops, role: null, operator: true, portal_active: true });
+  await cli.expectFailure(args, 1, /already an operator/);
+  await cli.expectFailure(["user", "create", "--operator", "--email", ada], 1, /member of other-co/);
+  await cli.expectFailure([...args, "--org", "other-co"], 2, /leave out --org/);
+  await cli.expectFailure(["user", "create", "--email", "new@example.org"], 2, /--org is missing/);
+  await cli.expectFailure(["user", "list"], 2, /--org is missing/);
+  expect(await cli.vigilJson(["user", "list", "--operators"])).toMatchObject([{ email: ops, portal_active: true }]);
+  expect(await cli.vigil(["user", "delete", "--operator", "--email", ops], {}, "no\n")).toMatchObject({ code: 1 });
+  await cli.vigilJson(["user", "delete", "--operator", "--email", ops, "--yes"]);
+  expect(await cli.vigilJson(["user", "list", "--operators"])).toEqual([]);
+  await cli.expectFailure(["user", "delete", "--operator", "--email", ops, "--yes"], 1, /is no operator/);
+  const { rows } = await cli.sql.query("select action, operator_email, detail from operator_log order by id");
+  expect(rows).toEqual(
+    ["operator_added", "operator_removed"].map((action) => ({ action, operator_email: ops, detail: { via: "cli" } })),
+  );
+});

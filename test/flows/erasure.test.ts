@@ -33,7 +33,7 @@ beforeAll(async () => {
   const fence = { center: { lat: 41.9, lng: 12.5 }, radius: 90, name: "Club", scope: "device" };
   const { id } = await world.call("POST", "/geofences/", fence);
   await world.call("POST", `/geofences/${id}/devices/`, { device_uids: [ada.uid, bob.uid, cleo.uid] });
-}, 120_000);
+}, 240_000);
 afterAll(() => world?.close());
 
 /** Rows that hold any of the marks, in any case of letters. */
@@ -125,6 +125,30 @@ test("erasing a person without --devices keeps the history of the device and tak
   expect(history).toEqual(expect.arrayContaining(["locations", "telemetry", "events", "device_settings"]));
   expect(mentions(after, [cleo.userId]).map((row) => row.split(" ")[0])).not.toContain("events");
   expect(mentions(after, [`${cleo.word} says hello`, `${cleo.word} was called`])).toEqual([]);
+});
+
+test("a device that two organizations have had is erased in the one that is named", async () => {
+  const { db } = world.api;
+  const other = await world.api.db.one<{ id: string; slug: string }>`
+    select id, slug from organizations where id <> ${world.organization.id}`;
+  const { uid } = people.cleo;
+  await db.run`
+    insert into devices (id, organization_id, uid, name, device_model_slug, protocol_slug, timezone, tags, metadata, search,
+      created_at, updated_at, deleted_at)
+    values (gen_random_uuid(), ${other.id}, ${uid}, 'Former', 'iw-h10', 'iw', 'UTC', '{}', '{}', '', now(), now(), now())`;
+  const refused = await world.vigil(["device", "erase", uid, "--yes"]);
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("choose one with --org") });
+  await world.vigilJson(["device", "erase", uid, "--org", other.slug, "--yes"]);
+  const left = await db.many`select organization_id as id from devices where uid = ${uid}`;
+  expect(left).toEqual([{ id: world.organization.id }]);
+  expect(await db.maybeOne`select from locations where device_id = ${people.cleo.deviceId}`).toBeDefined();
+});
+
+test("somebody who was only invited is erased too", async () => {
+  const email = "friend-3@example.org";
+  expect(mentions(await world.dump(), [email]).length).toBeGreaterThan(2);
+  expect(await world.vigilJson(["user", "erase", "--email", email, "--yes"])).toMatchObject({ id: null, devices: 0 });
+  expect(mentions(await world.dump(), [email])).toEqual([]);
 });
 
 test("an erasure of what is not there says so", async () => {

@@ -26,7 +26,7 @@ beforeAll(async () => {
     rows: { locations: 1, recordings: 1 },
   });
   entries = readZip(await readFile(file));
-}, 120_000);
+}, 240_000);
 afterAll(() => world?.close());
 
 const linesOf = (kind: string): Record<string, unknown>[] =>

@@ -2,6 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { buildApp, routeTable } from "../../src/app.ts";
 import type { SpeechSetting } from "../../src/audio/speech-provider.ts";
 import { VoiceService } from "../../src/audio/voice-service.ts";
+import { loadConfig } from "../../src/config.ts";
 import { type Database, openDatabase } from "../../src/db/database.ts";
 import { Listener } from "../../src/db/listener.ts";
 import { makeStatementSlots } from "../../src/http/fair-database.ts";
@@ -16,6 +17,7 @@ import { PasswordWork } from "../../src/oauth/password-work.ts";
 import { loadSessionKey } from "../../src/oauth/session-tokens.ts";
 import { TokenCache } from "../../src/oauth/token-cache.ts";
 import { loadCatalog } from "../../src/resources/catalog/catalog.ts";
+import { makeOperatorServices } from "../../src/roles/operator-services.ts";
 import { createTestDatabase, makeWipe } from "./database.ts";
 import { makeAnswerCheck, type SeenAnswer } from "./description.ts";
 import { testSecrets } from "./secrets.ts";
@@ -139,6 +141,7 @@ async function openApplication(options: TestApiOptions & { clock: Clock }): Prom
     secrets: testSecrets,
     catalog,
     webhooks: { timeoutMs: 2000, allowCidrs: ["127.0.0.0/8"], extraCa: options.extraCa },
+    operations: makeOperatorServices({ db, clock, log, config: loadConfig({}, { DATABASE_URL: database.url }) }),
     passwords: new PasswordWork(),
     decoyHash: await worker.decoyHash,
     baseUrl: () => baseUrl,

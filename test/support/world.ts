@@ -3,7 +3,7 @@ import { hashPassword } from "../../src/oauth/passwords.ts";
 import type { MemberRole } from "../../src/oauth/roles.ts";
 import { allScopes, type Scope } from "../../src/oauth/scopes.ts";
 import { createIntegration } from "../../src/resources/organizations/integration-store.ts";
-import type { OrganizationFeature } from "../../src/resources/organizations/organization-settings.ts";
+import type { OrganizationFeature } from "../../src/resources/organizations/organization-features.ts";
 import { createOrganization } from "../../src/resources/organizations/organization-store.ts";
 import { addMember } from "../../src/resources/users/member-store.ts";
 import { cliActor, openTestApi, type TestApi, type TestApiOptions } from "./api.ts";

@@ -1,6 +1,12 @@
 /** The shapes of answers, taken from the schemas that the server validates and serializes with. Nothing is written twice. */
 import type { Static } from "@sinclair/typebox";
 import type { FormerDevice as FormerDeviceRow } from "../../src/console/devices/former-devices.ts";
+import type { LogEntry as OperatorLogRow } from "../../src/console/operator/operator-log.ts";
+import type { OperatorServices } from "../../src/console/operator/operator-services.ts";
+import type { PoisonedRecord } from "../../src/console/operator/poisoned-list.ts";
+import type { ListedGateway, ListedProcess } from "../../src/console/operator/process-store.ts";
+import type { FailedJob as FailedJobRow } from "../../src/console/operator/queue-store.ts";
+import type { ListedUnknownDevice } from "../../src/console/operator/unknown-device-list.ts";
 import type { RateUse } from "../../src/http/rate-limit-store.ts";
 import type { Attempt as AttemptRow } from "../../src/outbound/attempt-list.ts";
 import type { DeadLetter as DeadLetterRow } from "../../src/outbound/dead-letter-store.ts";
@@ -10,11 +16,16 @@ import type { LogEntry as LogEntryRow } from "../../src/outbound/event-list.ts";
 import type { DeviceModel as DeviceModelSchema } from "../../src/resources/catalog/catalog-schemas.ts";
 import type { UnknownDevice as UnknownDeviceRow } from "../../src/resources/devices/unknown-device-store.ts";
 import type { IntegrationRecord } from "../../src/resources/organizations/integration-record.ts";
+import type { OrganizationRecord, toCountedRecord } from "../../src/resources/organizations/organization-record.ts";
 import type { SecretTimes } from "../../src/resources/organizations/secret-rotation.ts";
 import type { User } from "../../src/resources/users/user-record.ts";
 
 export type { DeviceCapabilityChoice } from "../../src/console/devices/capability-choices.ts";
 export type { LinkView, OpenInvitation } from "../../src/console/link-view.ts";
+export type { DatabaseSize } from "../../src/console/operator/database-size.ts";
+export type { RetryOutcome } from "../../src/console/operator/operator-services.ts";
+export type { QueueState } from "../../src/console/operator/queue-store.ts";
+export type { WebhookState } from "../../src/console/operator/webhook-list.ts";
 export type { FactorState } from "../../src/oauth/second-factor-store.ts";
 export type { TestDelivery } from "../../src/outbound/test-event.ts";
 export type { Assignment } from "../../src/resources/assignments/assignment-record.ts";
@@ -49,6 +60,15 @@ type Sent<T> = T extends Date
 export type Integration = Sent<IntegrationRecord>;
 export type Attempt = Sent<AttemptRow>;
 export type DeadLetter = Sent<DeadLetterRow>;
+export type ServiceProcess = Sent<ListedProcess>;
+export type ServiceGateway = Sent<ListedGateway>;
+export type FailedJob = Sent<FailedJobRow>;
+export type PoisonedPacket = Sent<PoisonedRecord>;
+export type StrayDevice = Sent<ListedUnknownDevice>;
+export type OperatorLogEntry = Sent<OperatorLogRow>;
+export type OwnOrganization = Sent<OrganizationRecord>;
+export type Organization = Sent<ReturnType<typeof toCountedRecord>>;
+export type ServiceHealth = Awaited<ReturnType<OperatorServices["checkHealth"]>>;
 export type UnknownDevice = Sent<UnknownDeviceRow>;
 export type FormerDevice = Sent<FormerDeviceRow>;
 export type DeliveryHealth = Sent<Health>;
@@ -67,10 +87,12 @@ export interface NewSecrets {
 
 export type Role = "VIEWER" | "USER" | "ADMIN" | "OWNER";
 
+/** Who is signed in: a member of an organization, or an operator, who belongs to none. */
 export interface Me {
-  user: User;
-  organization: { name: string; slug: string; timezone: string };
-  role: Role;
+  user: Pick<User, "id" | "email" | "full_name">;
+  organization: { name: string; slug: string; timezone: string } | null;
+  role: Role | null;
+  operator: boolean;
 }
 
 export interface Preferences {

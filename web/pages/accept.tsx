@@ -19,7 +19,7 @@ export function AcceptPage() {
   const [end, setEnd] = useState<Outcome | undefined>();
   if (!link) return <Loading />;
   const { view, token } = link;
-  if (end === "done") return <Ending title={texts("doneTitle")} text={texts("done")} withSignIn />;
+  if (end === "done") return <Ending title={texts("doneTitle")} text={texts("done")} />;
   if (end !== undefined || view.kind !== "open" || !view.invitation) {
     const kind = end ?? (view.kind === "expired" ? "expired" : "invalid");
     return <Ending title={activateTexts(`${kind}Title`)} text={activateTexts(kind)} />;

@@ -22,10 +22,10 @@ export function AccountPage() {
       <p>
         <strong>{user.full_name || user.email}</strong>
         {user.full_name !== "" && ` · ${user.email}`}
-        {` · ${organization.name} · ${peopleTexts(role)}`}
+        {organization && role && ` · ${organization.name} · ${peopleTexts(role)}`}
       </p>
       <AccountPreferences session={signedIn} />
-      <OrganizationSwitch key={organization.slug} session={signedIn} />
+      {organization && <OrganizationSwitch key={organization.slug} session={signedIn} />}
       <AccountPassword email={user.email} onChanged={() => setRound(round + 1)} />
       <AccountFactor />
       <AccountSessions round={round} />

@@ -15,8 +15,8 @@ const actorTypes = ["users", "partners", "system"] as const;
 const filters = ["search", "action", "actor_type", "model_name"] as const;
 
 /** The question to the service that the address of the page stands for. Days begin at midnight of the reader. */
-function pathOf(query: URLSearchParams): string {
-  const asked = new URLSearchParams({ page_size: "50" });
+function askedOf(query: URLSearchParams): URLSearchParams {
+  const asked = new URLSearchParams();
   for (const name of filters) {
     const value = query.get(name);
     if (value !== null) asked.set(name, value);
@@ -25,7 +25,7 @@ function pathOf(query: URLSearchParams): string {
     const day = new Date(`${query.get(name)}T00:00`);
     if (!Number.isNaN(day.getTime())) asked.set(`timestamp_${name}`, day.toISOString());
   }
-  return `/api/v1/audit-log/?${asked}`;
+  return asked;
 }
 
 const actorOf = ({ actor, actor_partner_integration, actor_type }: AuditLogEntry): string =>
@@ -34,10 +34,16 @@ const actorOf = ({ actor, actor_partner_integration, actor_type }: AuditLogEntry
 /** Who changed what, with the values before and after. */
 export function AuditPage() {
   const query = useQuery();
+  const asked = askedOf(query);
   return (
     <AdminPage title={common("audit")}>
       <Filters query={query} />
-      <PagedList<AuditLogEntry> path={pathOf(query)} empty={texts("none")}>
+      <p>
+        <a href={`/console/api/audit-log/export/?${asked}`} download="audit-log.csv">
+          {texts("download")}
+        </a>
+      </p>
+      <PagedList<AuditLogEntry> path={`/api/v1/audit-log/?page_size=50&${asked}`} empty={texts("none")}>
         {(rows) => (
           <table class="stack">
             <thead>

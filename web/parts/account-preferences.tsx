@@ -51,17 +51,19 @@ export function AccountPreferences({ session: { me, preferences } }: { session: 
         placeholder={Intl.DateTimeFormat().resolvedOptions().timeZone}
         problem={submission.problem("timezone")}
       />
-      <Choice<Preferences["alarm_mail"]>
-        label={texts("alarmMail")}
-        hint={texts("mailHint", { email: me.user.email })}
-        value={mail}
-        onChange={setMail}
-        options={[
-          ["off", texts("off")],
-          ["critical", texts("critical")],
-          ["warning", texts("warning")],
-        ]}
-      />
+      {!me.operator && (
+        <Choice<Preferences["alarm_mail"]>
+          label={texts("alarmMail")}
+          hint={texts("mailHint", { email: me.user.email })}
+          value={mail}
+          onChange={setMail}
+          options={[
+            ["off", texts("off")],
+            ["critical", texts("critical")],
+            ["warning", texts("warning")],
+          ]}
+        />
+      )}
       {submission.failure !== undefined && <Failure error={submission.failure} />}
       <div class="actions">
         <button type="submit" class="primary" disabled={submission.isBusy}>
@@ -78,7 +80,7 @@ export function AccountPreferences({ session: { me, preferences } }: { session: 
 /** For people who are members of several organizations. */
 export function OrganizationSwitch({ session: { me, preferences } }: { session: Session }) {
   const submission = useSubmit();
-  const [slug, setSlug] = useState(me.organization.slug);
+  const [slug, setSlug] = useState(me.organization?.slug ?? "");
   if (preferences.organizations.length < 2) return null;
   const move = async (): Promise<void> => {
     await post("/console/api/session/organization/", { organization: slug });
@@ -99,7 +101,7 @@ export function OrganizationSwitch({ session: { me, preferences } }: { session: 
         options={preferences.organizations.map((one) => [one.slug, one.name] as const)}
       />
       {submission.failure !== undefined && <Failure error={submission.failure} />}
-      <button type="submit" disabled={submission.isBusy || slug === me.organization.slug}>
+      <button type="submit" disabled={submission.isBusy || slug === me.organization?.slug}>
         {texts("switch")}
       </button>
     </form>

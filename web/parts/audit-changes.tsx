@@ -4,6 +4,7 @@ import type { AuditLogEntry, AuditLogEntryDetail } from "../api/types.ts";
 import { useLoaded } from "../state/loaded.ts";
 import { auditTexts as texts } from "../texts/audit.ts";
 import { common } from "../texts/common.ts";
+import { differencesOf } from "./difference.ts";
 import { Failure, Loading } from "./states.tsx";
 
 /** A value as a person reads it; what is empty is a dash. */
@@ -35,18 +36,18 @@ function Values({ id }: { id: number }) {
   if (entry.kind === "loading") return <Loading />;
   if (entry.kind === "failed") return <Failure error={entry.error} onRetry={entry.reload} />;
   const { changes, remote_addr, correlation_id } = entry.value;
-  const fields = Object.entries(changes);
+  const fields = Object.entries(changes).flatMap(([field, [before, after]]) => differencesOf(field, before, after));
   return (
     <>
       {fields.length === 0 && <p class="hint">{texts("noChanges")}</p>}
       <dl class="rule-facts">
-        {fields.map(([field, [before, after]]) => (
+        {fields.map(({ field, removed, added }) => (
           <div key={field}>
             <dt>{field}</dt>
             <dd>
-              <small>{texts("before")}</small> <del>{showValue(before)}</del>
+              <small>{texts("before")}</small> <del>{showValue(removed)}</del>
               <br />
-              <small>{texts("after")}</small> <ins>{showValue(after)}</ins>
+              <small>{texts("after")}</small> <ins>{showValue(added)}</ins>
             </dd>
           </div>
         ))}

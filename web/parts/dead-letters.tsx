@@ -3,7 +3,7 @@ import { get, post } from "../api/client.ts";
 import type { DeadLetter, DeliveryHealth } from "../api/types.ts";
 import { useSubmit } from "../state/submit.ts";
 import { deliveryTexts as texts } from "../texts/deliveries.ts";
-import { showNumber, showTime } from "../texts/format.ts";
+import { showMoment, showNumber } from "../texts/format.ts";
 import { DeleteButton } from "./delete-button.tsx";
 import { EventLink } from "./event-link.tsx";
 import { PagedList } from "./paged-list.tsx";
@@ -38,7 +38,7 @@ export function DeadLetters({ path }: { path: string }) {
         <RedriveProgress key={redrives.length} path={path} count={last} onEnd={() => setRound((count) => count + 1)} />
       )}
       {failure !== undefined && <Failure error={failure} />}
-      <PagedList<DeadLetter> key={round} path={`${path}dead-letters/?page_size=50`} empty={texts("noDead")}>
+      <PagedList<DeadLetter> key={round} path={`${path}dead-letters/?page_size=20`} empty={texts("noDead")}>
         {(rows) => (
           <>
             <div class="actions">
@@ -110,7 +110,7 @@ const LetterRow = ({ row, isChosen, onChoose }: LetterRowProps) => (
     <td data-label={texts("lastError")} class="long">
       {row.last_error}
     </td>
-    <td data-label={texts("when")}>{showTime(row.occurred_at)}</td>
+    <td data-label={texts("when")}>{showMoment(row.occurred_at)}</td>
   </tr>
 );
 

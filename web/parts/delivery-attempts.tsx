@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import type { Attempt } from "../api/types.ts";
 import { common } from "../texts/common.ts";
 import { deliveryTexts as texts } from "../texts/deliveries.ts";
-import { showNumber, showTime } from "../texts/format.ts";
+import { showMoment, showNumber } from "../texts/format.ts";
 import { EventLink } from "./event-link.tsx";
 import { Choice, Field } from "./field.tsx";
 import { Link } from "./link.tsx";
@@ -18,7 +18,7 @@ export function DeliveryAttempts({ path }: { path: string }) {
   const [eventId, setEventId] = useState("");
   const [device, setDevice] = useState("");
   const [round, setRound] = useState(0);
-  const asked = new URLSearchParams({ page_size: "50" });
+  const asked = new URLSearchParams({ page_size: "20" });
   if (status !== "") asked.set("status", status);
   // A part of an id would be refused, and a part of an IMEI match nothing.
   if (isWholeUuid(eventId.trim())) asked.set("event_id", eventId.trim());
@@ -82,10 +82,9 @@ const AttemptRow = ({ row }: { row: Attempt }) => (
       {texts(row.status)}
     </td>
     <td data-label={texts("answer")} class="long">
-      {row.status_code ?? "–"}
-      {row.error !== null && ` · ${row.error}`}
+      {row.error ?? row.status_code ?? "–"}
     </td>
     <td data-label={texts("duration")}>{showNumber(row.duration_ms, 0)} ms</td>
-    <td data-label={texts("when")}>{showTime(row.at)}</td>
+    <td data-label={texts("when")}>{showMoment(row.at)}</td>
   </tr>
 );

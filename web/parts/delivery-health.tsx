@@ -3,7 +3,7 @@ import type { DeliveryHealth } from "../api/types.ts";
 import { useRefreshed } from "../state/refreshed.ts";
 import { usePath } from "../state/router.ts";
 import { healthTexts as texts } from "../texts/delivery-health.ts";
-import { showAge, showNumber, showTime } from "../texts/format.ts";
+import { showAge, showMoment, showNumber, showTime } from "../texts/format.ts";
 import { HourBars } from "./hour-bars.tsx";
 import { Link } from "./link.tsx";
 import { Failure, Loading } from "./states.tsx";
@@ -51,7 +51,7 @@ function Figures({ health }: { health: DeliveryHealth }) {
       <dl class="figures">
         <div>
           <dt>
-            {texts("success")} <small>{texts("lastDay")}</small>
+            {texts("success")} · {texts("lastDay")}
           </dt>
           <dd>
             <strong>{success_share === null ? "–" : percentText(success_share)}</strong>
@@ -90,7 +90,8 @@ function Figures({ health }: { health: DeliveryHealth }) {
               texts("noError")
             ) : (
               <>
-                <Link to={`${page}?event=${last_error.event_id}`}>{last_error.error}</Link> · {showTime(last_error.at)}
+                <Link to={`${page}?event=${last_error.event_id}`}>{last_error.error}</Link> ·{" "}
+                {showMoment(last_error.at)}
               </>
             )}
           </dd>

@@ -1,10 +1,9 @@
 import { useState } from "preact/hooks";
 import type { MetricKey } from "../../src/codecs/metric-keys.ts";
 import type { Event } from "../api/types.ts";
-import { readerZone } from "../state/zone.ts";
 import { alarmTexts, eventKind } from "../texts/alarms.ts";
 import { deviceTexts as texts } from "../texts/device.ts";
-import { showClock, showNumber, showTime } from "../texts/format.ts";
+import { readerZone, showClock, showNumber, showTime } from "../texts/format.ts";
 import { metricName, metricUnit } from "../texts/metrics.ts";
 
 interface DeviceEventsProps {

@@ -99,7 +99,7 @@ export function DeviceForm({ device, known, onSaved, onDeleted, onCancel }: Devi
           value={fields.timezone}
           onInput={change("timezone")}
           hint={texts("zoneHint")}
-          placeholder={session.get()?.me.organization.timezone ?? ""}
+          placeholder={session.get()?.me.organization?.timezone ?? ""}
           problem={submission.problem("timezone")}
         />
         <Field

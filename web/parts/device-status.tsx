@@ -4,10 +4,9 @@ import { type DeviceState, stateOf } from "../state/device-state.ts";
 import { openAlarms } from "../state/live.ts";
 import { useNow } from "../state/now.ts";
 import { useStore } from "../state/store.ts";
-import { readerZone } from "../state/zone.ts";
 import { common } from "../texts/common.ts";
 import { deviceTexts as texts } from "../texts/device.ts";
-import { showAge, showNumber, showTime } from "../texts/format.ts";
+import { readerZone, showAge, showNumber, showTime } from "../texts/format.ts";
 import { mapTexts } from "../texts/map.ts";
 import { Link } from "./link.tsx";
 

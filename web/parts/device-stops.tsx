@@ -1,6 +1,5 @@
-import { readerZone } from "../state/zone.ts";
 import { deviceTexts as texts } from "../texts/device.ts";
-import { showClock, showNumber } from "../texts/format.ts";
+import { readerZone, showClock, showNumber } from "../texts/format.ts";
 import { locale } from "../texts/locale.ts";
 import type { Track } from "./device-history.ts";
 import type { Stop } from "./device-track.ts";

@@ -6,7 +6,7 @@ import { usePaged } from "../state/paged.ts";
 import { useSubmit } from "../state/submit.ts";
 import { common } from "../texts/common.ts";
 import { deliveryTexts } from "../texts/deliveries.ts";
-import { showTime } from "../texts/format.ts";
+import { showMoment } from "../texts/format.ts";
 import { logTexts as texts } from "../texts/outbound-log.ts";
 import { EventLink } from "./event-link.tsx";
 import { Check, Choice, Field } from "./field.tsx";
@@ -116,7 +116,7 @@ const Table = ({ rows }: { rows: readonly LogEntry[] }) => (
           <td data-label={texts("webhook")} class={row.push === "dead_letter" ? "bad" : ""}>
             {texts(`push_${row.push}`)}
           </td>
-          <td data-label={deliveryTexts("when")}>{showTime(row.occurred_at)}</td>
+          <td data-label={deliveryTexts("when")}>{showMoment(row.occurred_at)}</td>
         </tr>
       ))}
     </tbody>

@@ -147,7 +147,7 @@ export function FenceForm({ draft, linked, devices, people, onChange, onCreated,
       </fieldset>
       <ScheduleFields
         schedule={draft.schedule}
-        timezone={session.get()?.me.organization.timezone ?? "UTC"}
+        timezone={session.get()?.me.organization?.timezone ?? "UTC"}
         onChange={(schedule) => change({ schedule })}
         problem={submission.problem("schedule")}
       />

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { currentStream, openAlarms } from "../state/live.ts";
 import { usePath } from "../state/router.ts";
-import { hasRole, session, signOut } from "../state/session.ts";
+import { hasRole, isOperator, session, signOut } from "../state/session.ts";
 import { useStore } from "../state/store.ts";
 import { common } from "../texts/common.ts";
 import { AlarmBell } from "./alarm-bell.tsx";
@@ -23,6 +23,7 @@ const administrators = [
   ["audit", "/console/audit"],
   ["organization", "/console/organization"],
 ] as const;
+const operators = [["operator", "/console/operator"]] as const;
 
 const isAt = (path: string, to: string): boolean =>
   to === "/console/" ? path === "/console" || path === "/console/" : path === to || path.startsWith(`${to}/`);
@@ -39,7 +40,7 @@ export function Layout({ children }: { children: ComponentChildren }) {
   const [isMenuOpen, setMenuOpen] = useState(false);
   useEffect(() => setMenuOpen(false), [path]);
 
-  const links = [...everybody, ...(hasRole("ADMIN") ? administrators : [])];
+  const links = isOperator() ? operators : [...everybody, ...(hasRole("ADMIN") ? administrators : [])];
   return (
     <div class="frame">
       <a class="skip" href="#content">
@@ -47,9 +48,13 @@ export function Layout({ children }: { children: ComponentChildren }) {
       </a>
       <header class="bar">
         <span class="brand">Vigil</span>
-        <span class="organization">{signedIn?.me.organization.name}</span>
-        <StreamStatus stream={currentStream()} />
-        <AlarmBell />
+        <span class="organization">{signedIn?.me.organization?.name ?? common("operator")}</span>
+        {signedIn?.me.organization && (
+          <>
+            <StreamStatus stream={currentStream()} />
+            <AlarmBell />
+          </>
+        )}
         <button type="button" class="menu-button" aria-expanded={isMenuOpen} onClick={() => setMenuOpen(!isMenuOpen)}>
           {common("menu")}
         </button>

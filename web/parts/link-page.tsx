@@ -10,15 +10,8 @@ export const LinkPage = ({ children }: { children: ComponentChildren }) => (
   </main>
 );
 
-interface EndingProps {
-  title: string;
-  text: string;
-  /** There is an account to sign in with. */
-  withSignIn?: boolean;
-}
-
 /** What a link has come to. Its heading is read out, since it replaces what was there. */
-export function Ending({ title, text, withSignIn = false }: EndingProps) {
+export function Ending({ title, text }: { title: string; text: string }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${title} · Vigil`;
@@ -30,11 +23,9 @@ export function Ending({ title, text, withSignIn = false }: EndingProps) {
         {title}
       </h1>
       <p>{text}</p>
-      {withSignIn && (
-        <p>
-          <a href="/console/sign-in">{common("signIn")}</a>
-        </p>
-      )}
+      <p>
+        <a href="/console/sign-in">{common("signIn")}</a>
+      </p>
     </LinkPage>
   );
 }

@@ -5,6 +5,7 @@ interface LinkProps {
   to: string;
   class?: string;
   isCurrent?: boolean;
+  "aria-label"?: string;
   children: ComponentChildren;
 }
 

@@ -6,7 +6,7 @@ import { usePath } from "../state/router.ts";
 import { useSubmit } from "../state/submit.ts";
 import { common } from "../texts/common.ts";
 import { deliveryTexts } from "../texts/deliveries.ts";
-import { showNumber, showTime } from "../texts/format.ts";
+import { showMoment, showNumber } from "../texts/format.ts";
 import { logTexts as texts } from "../texts/outbound-log.ts";
 import { Link } from "./link.tsx";
 import { Empty, Failure, Loading } from "./states.tsx";
@@ -49,7 +49,7 @@ function Shown({ event, eventPath, onSent }: { event: LoggedEvent; eventPath: st
           </div>
           <div>
             <dt>{deliveryTexts("when")}</dt>
-            <dd>{showTime(occurred_at)}</dd>
+            <dd>{showMoment(occurred_at)}</dd>
           </div>
           <div>
             <dt>{texts("replay")}</dt>
@@ -174,7 +174,7 @@ const Attempts = ({ attempts }: { attempts: readonly EventAttempt[] }) => (
           <td data-label={deliveryTexts("answer")} class="long">
             {answer === null ? <small>{texts("noAnswer")}</small> : <code class="answer">{answer}</code>}
           </td>
-          <td data-label={deliveryTexts("when")}>{showTime(at)}</td>
+          <td data-label={deliveryTexts("when")}>{showMoment(at)}</td>
         </tr>
       ))}
     </tbody>

@@ -112,7 +112,9 @@ function MemberRow({ user, submission, reload, onNotice }: MemberRowProps) {
       </td>
       <td data-label={texts("since")}>{showDate(created_at)}</td>
       <td class="row-action">
-        <Link to={`/console/members/access?person=${id}`}>{texts("devices")}</Link>
+        <Link to={`/console/members/access?person=${id}`} aria-label={texts("accessOf", { name })}>
+          {texts("access")}
+        </Link>
         {is_active && !portal_active && (
           <button
             type="button"

@@ -1,7 +1,6 @@
 import type { Message } from "../api/types.ts";
-import { readerZone } from "../state/zone.ts";
 import { common } from "../texts/common.ts";
-import { showNumber, showTime } from "../texts/format.ts";
+import { readerZone, showNumber, showTime } from "../texts/format.ts";
 import { messageTexts as texts } from "../texts/messages.ts";
 
 /** Browsers do not play what watches record; the service turns it into a form that they do. */

@@ -23,7 +23,7 @@ export function PasswordPage({ texts, target }: PasswordPageProps) {
   if (!link) return <Loading />;
   const kind = end ?? (link.view.kind === "open" ? undefined : link.view.kind);
   if (kind) {
-    return <Ending title={texts(`${kind}Title`)} text={texts(kind)} withSignIn={kind === "done"} />;
+    return <Ending title={texts(`${kind}Title`)} text={texts(kind)} />;
   }
   const finish = (outcome: "done" | "invalid" | "expired"): void => {
     forgetMailedLink();

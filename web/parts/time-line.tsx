@@ -1,7 +1,6 @@
 import type { Event } from "../api/types.ts";
-import { readerZone } from "../state/zone.ts";
 import { deviceTexts as texts } from "../texts/device.ts";
-import { showTime } from "../texts/format.ts";
+import { readerZone, showTime } from "../texts/format.ts";
 import type { Stop } from "./device-track.ts";
 import { type TimeView, viewAfterKey } from "./time-view.ts";
 

@@ -1,6 +1,6 @@
 import { call, get, post, setSessionEndHandler } from "../api/client.ts";
 import type { Me, Preferences, Role } from "../api/types.ts";
-import { readerZone } from "../texts/format.ts";
+import { chosenZone } from "../texts/format.ts";
 import { chooseLocale } from "../texts/locale.ts";
 import { navigate } from "./router.ts";
 import { makeStore } from "./store.ts";
@@ -27,14 +27,14 @@ export async function loadSession(): Promise<void> {
     get<Preferences>("/console/api/preferences/"),
   ]);
   chooseLocale(preferences.locale);
-  readerZone.set(preferences.timezone);
+  chosenZone.set(preferences.timezone);
   session.set({ me, preferences });
 }
 
 /** What the person has just chosen holds at once. */
 export function applyPreferences(preferences: Preferences): void {
   chooseLocale(preferences.locale);
-  readerZone.set(preferences.timezone);
+  chosenZone.set(preferences.timezone);
   session.update((before) => before && { ...before, preferences });
 }
 
@@ -55,6 +55,9 @@ export async function signOut(): Promise<void> {
   session.set(undefined);
   navigate(signInPath);
 }
+
+/** Whether the reader runs the service, and belongs to no organization. */
+export const isOperator = (): boolean => session.get()?.me.operator === true;
 
 const rank: Readonly<Record<Role, number>> = { VIEWER: 10, USER: 20, ADMIN: 30, OWNER: 40 };
 export const hasRole = (min: Role): boolean => rank[session.get()?.me.role ?? "VIEWER"] >= rank[min];

@@ -2,6 +2,7 @@ import { defineTexts } from "./define.ts";
 
 export const auditTexts = defineTexts({
   en: {
+    download: "Download as CSV",
     action: "Action",
     all: "All",
     who: "By",
@@ -37,6 +38,7 @@ export const auditTexts = defineTexts({
     devicecapability: "Capability",
   },
   it: {
+    download: "Scarica come CSV",
     action: "Azione",
     all: "Tutti",
     who: "Da",
@@ -72,6 +74,7 @@ export const auditTexts = defineTexts({
     devicecapability: "Funzione",
   },
   de: {
+    download: "Als CSV herunterladen",
     action: "Aktion",
     all: "Alle",
     who: "Von",
@@ -107,6 +110,7 @@ export const auditTexts = defineTexts({
     devicecapability: "Fähigkeit",
   },
   fr: {
+    download: "Télécharger en CSV",
     action: "Action",
     all: "Tous",
     who: "Par",
@@ -142,6 +146,7 @@ export const auditTexts = defineTexts({
     devicecapability: "Fonction",
   },
   es: {
+    download: "Descargar como CSV",
     action: "Acción",
     all: "Todos",
     who: "Por",

@@ -5,9 +5,12 @@ import { locale } from "./locale.ts";
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** The zone that the reader has chosen; null: that of the browser. */
-export const readerZone = makeStore<string | null>(null);
+export const chosenZone = makeStore<string | null>(null);
 
-const zoned = (timeZone: string | null = readerZone.get()): Intl.DateTimeFormatOptions =>
+/** The zone in which times are shown and days begin. */
+export const readerZone = (): string => chosenZone.get() ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+const zoned = (timeZone: string | null = chosenZone.get()): Intl.DateTimeFormatOptions =>
   timeZone === null ? {} : { timeZone };
 
 function format(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
@@ -23,6 +26,10 @@ function format(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
 /** Date and time in the given zone, or the reader's own. */
 export const showTime = (iso: string, timeZone?: string): string =>
   format({ dateStyle: "medium", timeStyle: "short", ...zoned(timeZone) }).format(new Date(iso));
+
+/** With seconds, where several things happen within a minute. */
+export const showMoment = (iso: string): string =>
+  format({ dateStyle: "medium", timeStyle: "medium", ...zoned() }).format(new Date(iso));
 
 export const showDate = (iso: string, timeZone?: string): string =>
   format({ dateStyle: "medium", ...zoned(timeZone) }).format(new Date(iso));
@@ -46,3 +53,30 @@ export function showAge(iso: string, nowMs: number): string {
   const relative = new Intl.RelativeTimeFormat(locale.get(), { numeric: "auto" });
   return unit ? relative.format(Math.trunc(seconds / unit[1]), unit[0]) : relative.format(0, "second");
 }
+
+const steps: readonly [unit: string, size: number][] = [
+  ["gigabyte", 1e9],
+  ["megabyte", 1e6],
+  ["kilobyte", 1e3],
+  ["byte", 0],
+];
+
+/** "1.4 GB". */
+export function showBytes(bytes: number): string {
+  const [unit, size] = steps.find(([, least]) => bytes >= least) ?? ["byte", 0];
+  return showUnit(bytes / (size || 1), unit);
+}
+
+/** "3 min": how long something takes or has waited. */
+export function showSpan(seconds: number): string {
+  const found = units.find(([, length]) => seconds >= length);
+  return found ? showUnit(Math.floor(seconds / found[1]), found[0]) : showUnit(seconds, "second");
+}
+
+const showUnit = (value: number, unit: string): string =>
+  new Intl.NumberFormat(locale.get(), {
+    style: "unit",
+    unit,
+    unitDisplay: "short",
+    maximumFractionDigits: value < 10 ? 1 : 0,
+  }).format(value);

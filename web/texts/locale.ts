@@ -17,6 +17,8 @@ export const locale = makeStore<Locale>("en");
 const find = (tag: string | null | undefined): Locale | undefined =>
   locales.find((one) => tag?.toLowerCase().split(/[-_]/)[0] === one);
 
+export const isLocale = (text: string): text is Locale => locales.some((one) => one === text);
+
 /** The person's choice, else the browser's, else the one that the page came with, which is the organization's. */
 export function chooseLocale(chosen: string | null): void {
   const fromBrowser = navigator.languages.map(find).find((one) => one !== undefined);

@@ -36,7 +36,8 @@ export const membersTexts = defineTexts({
     tooSoon: "Within an hour it is sent once. Please wait.",
     activation: "Send sign-in mail",
     activationSent: "A mail with a link to choose a password is on its way to {email}.",
-    devices: "Devices",
+    access: "May see",
+    accessOf: "May see: {name}",
   },
   it: {
     adminsOnly: "Questa pagina è per gli amministratori dell’organizzazione.",
@@ -73,7 +74,8 @@ export const membersTexts = defineTexts({
     tooSoon: "In un’ora si invia una volta sola. Attenda.",
     activation: "Invia l’e-mail di accesso",
     activationSent: "Un’e-mail con un link per scegliere la password è in viaggio verso {email}.",
-    devices: "Dispositivi",
+    access: "Può vedere",
+    accessOf: "Può vedere: {name}",
   },
   de: {
     adminsOnly: "Diese Seite ist für die Verwalter der Organisation.",
@@ -110,7 +112,8 @@ export const membersTexts = defineTexts({
     tooSoon: "Innerhalb einer Stunde wird einmal gesendet. Bitte warten Sie.",
     activation: "Anmelde-Mail senden",
     activationSent: "Eine Mail mit einem Link zur Wahl eines Passworts ist unterwegs an {email}.",
-    devices: "Geräte",
+    access: "Darf sehen",
+    accessOf: "Darf sehen: {name}",
   },
   fr: {
     adminsOnly: "Cette page est réservée aux administrateurs de l’organisation.",
@@ -147,7 +150,8 @@ export const membersTexts = defineTexts({
     tooSoon: "Un seul envoi par heure. Veuillez patienter.",
     activation: "Envoyer le courriel de connexion",
     activationSent: "Un courriel avec un lien pour choisir un mot de passe est en route vers {email}.",
-    devices: "Appareils",
+    access: "Peut voir",
+    accessOf: "Peut voir : {name}",
   },
   es: {
     adminsOnly: "Esta página es para los administradores de la organización.",
@@ -184,6 +188,7 @@ export const membersTexts = defineTexts({
     tooSoon: "Se envía una vez por hora. Espere, por favor.",
     activation: "Enviar correo de acceso",
     activationSent: "Un correo con un enlace para elegir contraseña está en camino a {email}.",
-    devices: "Dispositivos",
+    access: "Puede ver",
+    accessOf: "Puede ver: {name}",
   },
 });

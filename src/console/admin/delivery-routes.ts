@@ -1,24 +1,50 @@
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
+import type { Tx } from "../../db/database.ts";
 import { answer, ok, type Route, route } from "../../http/route.ts";
 import { Uuid } from "../../http/schemas.ts";
 import { validationError } from "../../lib/errors.ts";
+import type { Actor } from "../../oauth/actor.ts";
 import { attemptList, listAttempts, toAttempt } from "../../outbound/attempt-list.ts";
 import { deadLetterList, listDeadLetters } from "../../outbound/dead-letter-list.ts";
 import { redriveDeadLetters } from "../../outbound/dead-letter-store.ts";
 import { isSubscribedTo, sendTestEvent, type TestEventParts } from "../../outbound/test-event.ts";
 import { allWebhookEventTypes } from "../../outbox/webhook-event-types.ts";
 import { recordAudit } from "../../resources/audit/audit-store.ts";
+import type { Integration } from "../../resources/organizations/integration-store.ts";
 import { loadIntegration, requireWebhook } from "./integration-lookup.ts";
 import { forAdmins, found, integrationParams, integrationPath } from "./integration-routes.ts";
 
 const maxIds = 1000;
 
-const RedriveRequest = Type.Object({
+export const RedriveRequest = Type.Object({
   ids: Type.Optional(Type.Array(Uuid, { minItems: 1, maxItems: maxIds })),
   all: Type.Optional(Type.Boolean()),
 });
 
 const TestRequest = Type.Object({ type: Type.Optional(Type.String({ maxLength: 100 })) });
+
+/** Makes the chosen dead letters due again, and says so in the audit log. Returns how many. */
+export async function redrive(
+  tx: Tx,
+  integration: Integration,
+  { ids, all }: Static<typeof RedriveRequest>,
+  actor: Actor,
+  now: Date,
+): Promise<number> {
+  if ((ids === undefined) === (all !== true)) throw validationError({ ids: ["Give ids, or all as true."] });
+  requireWebhook(integration);
+  const count = await redriveDeadLetters(tx, integration.organizationId, integration.id, { ids, now });
+  if (count > 0) {
+    await recordAudit(tx, actor, now, {
+      action: "updated",
+      model: "integration",
+      objectPk: integration.id,
+      objectRepr: integration.name,
+      changes: { redriven: [null, count] },
+    });
+  }
+  return count;
+}
 
 /** What became of the events of an integration, and what can be done about those that did not arrive. */
 export const deliveryRoutes = (parts: TestEventParts): Route[] => [
@@ -58,24 +84,8 @@ export const deliveryRoutes = (parts: TestEventParts): Route[] => [
     body: RedriveRequest,
     responses: { 202: Type.Any() },
     load: loadIntegration,
-    async handle({ organizationId, object, body, actor, now, transaction }) {
-      const { ids, all } = body;
-      if ((ids === undefined) === (all !== true)) throw validationError({ ids: ["Give ids, or all as true."] });
-      requireWebhook(object);
-      const redriven = await transaction(async (tx) => {
-        const count = await redriveDeadLetters(tx, organizationId, object.id, { ids, now });
-        if (count > 0) {
-          await recordAudit(tx, actor, now, {
-            action: "updated",
-            model: "integration",
-            objectPk: object.id,
-            objectRepr: object.name,
-            changes: { redriven: [null, count] },
-          });
-        }
-        return count;
-      });
-      return answer(202, { redriven });
+    async handle({ object, body, actor, now, transaction }) {
+      return answer(202, { redriven: await transaction((tx) => redrive(tx, object, body, actor, now)) });
     },
   }),
   route({

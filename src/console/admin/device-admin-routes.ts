@@ -10,6 +10,7 @@ import { findUnknownDevice } from "../../resources/devices/unknown-device-store.
 import { toInvitation } from "../../resources/invitations/invitation-record.ts";
 import { InvitationRequest, inviteByPerson } from "../../resources/invitations/invitation-routes.ts";
 import { resendInvitation } from "../../resources/invitations/inviting.ts";
+import { listUnknownToOperators, unknownDeviceList } from "../operator/unknown-device-list.ts";
 import { forAdmins } from "./integration-routes.ts";
 
 /** Ten thousand lines with every field filled. */
@@ -23,11 +24,15 @@ export const deviceAdminRoutes = (catalog: Catalog): Route[] => [
     method: "GET",
     path: "/console/api/unknown-devices/",
     operationId: "console_unknown_devices",
+    operators: true,
     summary: "Whether a device with this IMEI tried to connect",
-    description: "An IMEI is required, so that nobody learns the ids of others.",
+    description: "An IMEI is required, so that nobody learns the ids of others; operators see all of them.",
     query: { uid: textParam("The IMEI.") },
+    list: unknownDeviceList,
     responses: { 200: Type.Any() },
-    async handle({ db, organizationId, query }) {
+    async handle({ caller, db, query, list, now, page }) {
+      if (caller.kind === "operator") return page(await listUnknownToOperators(db, list(), now), (row) => row);
+      const organizationId = caller.organization.id;
       const { uid } = query();
       if (uid === undefined || !isImei(uid)) throw validationError({ uid: ["Give an IMEI of 15 digits."] });
       const results = await findUnknownDevice(db, organizationId, uid);

@@ -1,8 +1,9 @@
 import type { Db } from "../../db/database.ts";
-import { type Sql, sql } from "../../db/sql.ts";
+import { allOf, type Sql, sql } from "../../db/sql.ts";
 import { type ListPage, type PageSource, sqlPage } from "../../http/list-results.ts";
 import { defineList, type ListQuery } from "../../http/lists.ts";
 import { choiceParam, dateTimeParam, integerParam, textParam, uuidParam } from "../../http/query-params.ts";
+import { containsPattern } from "../../lib/search-text.ts";
 import { auditModels } from "./audit-models.ts";
 
 export interface AuditRow {
@@ -81,6 +82,33 @@ export function listAudit(db: Db, organizationId: string, query: AuditQuery): Pr
     key: sql`a.id`,
   };
   return sqlPage<AuditRow>(db, query, source);
+}
+
+const exportRows = 1000;
+
+/**
+ * The entries that the query means, the newest first, page by page and at most so many. Nothing of the database is held between
+ * two pages, however slowly they are taken.
+ */
+export async function* readAudit(
+  db: Db,
+  organizationId: string,
+  query: AuditQuery,
+  maxRows: number,
+): AsyncGenerator<AuditRow[]> {
+  const where = conditions(organizationId, query);
+  if (query.search !== undefined) where.push(sql`a.search like ${containsPattern(query.search)}`);
+  let last: AuditRow | undefined;
+  for (let left = maxRows; left > 0; ) {
+    const older = last ? [sql`(a.timestamp, a.id) < (${last.timestamp}::timestamptz, ${last.id}::int8)`] : [];
+    const rows = await db.many<AuditRow>(sql`
+      select ${columns} from ${from} where ${allOf([...where, ...older])}
+      order by a.timestamp desc, a.id desc limit ${Math.min(left, exportRows)}`);
+    if (rows.length > 0) yield rows;
+    if (rows.length < exportRows) return;
+    left -= rows.length;
+    last = rows.at(-1);
+  }
 }
 
 export const findAudit = (db: Db, organizationId: string, id: number): Promise<AuditRow | undefined> =>

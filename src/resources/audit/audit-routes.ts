@@ -56,7 +56,7 @@ const AuditLogEntryDetail = Type.Object(
 );
 export type AuditLogEntryDetail = Static<typeof AuditLogEntryDetail>;
 
-function toEntry(row: AuditRow): AuditLogEntry {
+export function toAuditEntry(row: AuditRow): AuditLogEntry {
   const action = (Object.keys(auditActions) as AuditAction[]).find((name) => auditActions[name] === row.action);
   const model = auditModelNames.find((name) => auditModels[name] === row.content_type);
   if (!action || !model) throw new Error(`audit entry ${row.id} has an unknown action or kind`);
@@ -82,7 +82,7 @@ function toEntry(row: AuditRow): AuditLogEntry {
 }
 
 const toDetail = (row: AuditRow): AuditLogEntryDetail => ({
-  ...toEntry(row),
+  ...toAuditEntry(row),
   changes: row.changes,
   additional_data: row.additional_data,
 });
@@ -107,7 +107,7 @@ export const auditRoutes = (): Route[] => [
     list: auditList,
     item: AuditLogEntry,
     rows: ({ db, organizationId, list }) => listAudit(db, organizationId, list()),
-    toItem: toEntry,
+    toItem: toAuditEntry,
   }),
   entries.retrieve({
     summary: "One entry with the values before and after",

@@ -63,7 +63,7 @@ const auditLog = table<AuditTable>("audit_log");
 export async function recordAudit(tx: Tx, actor: Actor, now: Date, entry: AuditEntry): Promise<void> {
   if (entry.action === "updated" && Object.keys(entry.changes).length === 0) return;
   const { by } = actor;
-  const additionalData = { ...entry.additionalData, ...(by.type === "system" ? { via: by.via } : {}) };
+  const additionalData = { ...entry.additionalData, ...("via" in by ? { via: by.via } : {}) };
   await tx.run(
     auditLog.insert({
       organization_id: actor.organizationId,

@@ -1,10 +1,6 @@
 import { parseNetwork } from "../../lib/network-list.ts";
 import { isZoneName } from "../../lib/zone-offset.ts";
 
-/** Feature flags that an organization can have; `messaging` is an opt-in of each integration and not one of them. */
-export const organizationFeatures = ["geofence_scoping", "managed_onboarding", "pin_sim"] as const;
-export type OrganizationFeature = (typeof organizationFeatures)[number];
-
 /** The languages of mails and of the console. An organization may have another one, which only devices then see. */
 export const locales = ["en", "it", "de", "fr", "es"] as const;
 export type Locale = (typeof locales)[number];
@@ -16,6 +12,13 @@ export function parseNetworks(text: string): string[] | undefined {
   const networks = text.split(",").flatMap((part) => part.trim() || []);
   const parsed = networks.flatMap((network) => parseNetwork(network) ?? []);
   return parsed.length === networks.length ? parsed : undefined;
+}
+
+/** A list of mail domains like `care.example,home.example`; undefined when a part of it is none. */
+export function parseDomains(text: string): string[] | undefined {
+  const domains = text.split(",").flatMap((part) => part.trim().toLowerCase() || []);
+  const isDomain = (domain: string): boolean => /^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z0-9-]{2,}$/.test(domain);
+  return domains.every(isDomain) ? [...new Set(domains)] : undefined;
 }
 
 /** The language of a locale like `it`, `it-IT` or `it_IT`, or undefined where there is no such language. */

@@ -6,7 +6,7 @@ import type { Actor } from "../../oauth/actor.ts";
 import { announceIdentityChange } from "../../oauth/identity-changes.ts";
 import { changesBetween, recordAudit } from "../audit/audit-store.ts";
 import { touchRules } from "../rule-versions/rule-version.ts";
-import type { OrganizationFeature } from "./organization-settings.ts";
+import type { OrganizationFeature } from "./organization-features.ts";
 import type { Retention } from "./retention.ts";
 
 export interface OrganizationSettings {
@@ -43,7 +43,8 @@ export class SlugTaken extends Error {
   }
 }
 
-const columns = sql`id, slug, name, timezone, default_locale as "defaultLocale", features, per_minute as "perMinute",
+/** Of the table organizations. */
+export const organizationColumns = sql`id, slug, name, timezone, default_locale as "defaultLocale", features, per_minute as "perMinute",
   per_hour as "perHour", retention, gateway_networks as "gatewayNetworks", share_domains as "shareDomains",
   created_at as "createdAt", updated_at as "updatedAt"`;
 
@@ -61,10 +62,13 @@ const auditView = (organization: Organization): Record<string, unknown> => ({
 });
 
 export const listOrganizations = (db: Db): Promise<Organization[]> =>
-  db.many<Organization>`select ${columns} from organizations order by slug`;
+  db.many<Organization>`select ${organizationColumns} from organizations order by slug`;
+
+export const findOrganization = (db: Db, organizationId: string): Promise<Organization | undefined> =>
+  db.maybeOne<Organization>`select ${organizationColumns} from organizations where id = ${organizationId}`;
 
 export const findOrganizationBySlug = (db: Db, slug: string): Promise<Organization | undefined> =>
-  db.maybeOne<Organization>`select ${columns} from organizations where slug = ${slug}`;
+  db.maybeOne<Organization>`select ${organizationColumns} from organizations where slug = ${slug}`;
 
 /** Whether devices of the organization may be shared with this address. */
 export async function mayShareWith(db: Db, organizationId: string, email: string): Promise<boolean> {
@@ -116,7 +120,10 @@ export async function createOrganization(
     created_at: now,
     updated_at: now,
   });
-  const organization = await unlessSlugTaken(settings.slug, tx.one<Organization>(sql`${row} returning ${columns}`));
+  const organization = await unlessSlugTaken(
+    settings.slug,
+    tx.one<Organization>(sql`${row} returning ${organizationColumns}`),
+  );
   await recordAudit(tx, actor, now, {
     action: "created",
     model: "organization",
@@ -137,7 +144,7 @@ export async function updateOrganization(
   now: Date,
 ): Promise<Organization | undefined> {
   const before = await tx.maybeOne<Organization>`
-    select ${columns} from organizations where id = ${organizationId} for update`;
+    select ${organizationColumns} from organizations where id = ${organizationId} for update`;
   if (!before) return undefined;
   const wanted = { ...before, ...changed };
   const changes = changesBetween(auditView(before), auditView(wanted));
@@ -147,7 +154,7 @@ export async function updateOrganization(
     tx.one<Organization>(sql`
       update organizations set ${organizations.assign({ ...columnsFor(wanted), updated_at: now })}
       where id = ${organizationId}
-      returning ${columns}`),
+      returning ${organizationColumns}`),
   );
   await recordAudit(tx, actor, now, {
     action: "updated",

@@ -4,7 +4,7 @@ export type RetainedTable = (typeof retainedTables)[number];
 /** Days by kind. */
 export type Retention = Readonly<Partial<Record<RetainedTable, number>>>;
 
-const maxDays = 36_500;
+export const maxRetentionDays = 36_500;
 
 /** `locations=365d,events=keep` over what there was. A text: what is wrong with it. */
 export function parseRetention(text: string, before: Retention): Retention | string {
@@ -17,8 +17,8 @@ export function parseRetention(text: string, before: Retention): Retention | str
     }
     const days = Number.parseInt(value, 10);
     if (value === "keep") delete after[table];
-    else if (days >= 1 && days <= maxDays) after[table] = days;
-    else return `"${pair}" must name 1 to ${maxDays} days`;
+    else if (days >= 1 && days <= maxRetentionDays) after[table] = days;
+    else return `"${pair}" must name 1 to ${maxRetentionDays} days`;
   }
   return after;
 }

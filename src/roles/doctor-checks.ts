@@ -5,11 +5,11 @@ import { createServer, isIPv6 } from "node:net";
 import { dirname, join } from "node:path";
 import type { Config } from "../config.ts";
 import { fingerprintOf } from "../lib/secret-box.ts";
-import { freeBytesOf } from "../roles/disk-floor.ts";
-import type { LastBackup } from "../roles/last-backup.ts";
-import { maxClockDifferenceMs, maxDroppedPartitions } from "../roles/retention-guard.ts";
-import { readSecretKey, secretKeyFile } from "../roles/secret-key.ts";
-import type { ArchiveState } from "../roles/wal-archive.ts";
+import { freeBytesOf } from "./disk-floor.ts";
+import type { LastBackup } from "./last-backup.ts";
+import { maxClockDifferenceMs, maxDroppedPartitions } from "./retention-guard.ts";
+import { readSecretKey, secretKeyFile } from "./secret-key.ts";
+import type { ArchiveState } from "./wal-archive.ts";
 
 export interface Check {
   name: string;
