@@ -18,11 +18,22 @@ describe("the client package", () => {
   });
   afterAll(() => api.close());
 
-  it("has the types that the served description gives", () => {
-    const script = join(root, "scripts/generate-client-types.mjs");
-    expect(() =>
-      execFileSync(process.execPath, [script, "--stdin", "--check"], { input: description, stdio: "pipe" }),
-    ).not.toThrow();
+  it.each(["generate-client-types.mjs", "generate-python-client.mjs"])(
+    "has the types that the served description gives: %s",
+    (name) => {
+      const script = join(root, "scripts", name);
+      expect(() =>
+        execFileSync(process.execPath, [script, "--stdin", "--check"], { input: description, stdio: "pipe" }),
+      ).not.toThrow();
+    },
+  );
+
+  it("calls every operation from Python too", () => {
+    const folder = join(root, "clients/python/src/vigil_client/_sync");
+    const code = readdirSync(folder).map((file) =>
+      file.endsWith(".py") ? readFileSync(join(folder, file), "utf8") : "",
+    );
+    expect(Object.keys(operations).filter((id) => !code.join("\n").includes(`"${id}"`))).toEqual([]);
   });
 
   it("has a method for every operation", () => {

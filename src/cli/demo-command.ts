@@ -1,3 +1,5 @@
+import { uuidV7Floor } from "../lib/ids.ts";
+import { sampleEvent } from "../outbound/sample-event.ts";
 import { type FleetMember, makeFleet } from "../simulator/fleet.ts";
 import { dayOf, planDay } from "../simulator/itinerary.ts";
 import { makeProgressLine } from "../simulator/progress.ts";
@@ -6,7 +8,12 @@ import type { Command, CommandContext } from "./command.ts";
 import { UsageError } from "./command.ts";
 import { withDatabase } from "./command-database.ts";
 import { type DemoContent, demoPeople, makeDemoContent } from "./demo-content.ts";
-import { type DemoAccess, demoOwner, demoSlug, demoStaff, openDemo } from "./demo-organization.ts";
+import { explainDemo } from "./demo-explanation.ts";
+import { type DemoAccess, demoOwner, openDemo } from "./demo-organization.ts";
+import { signIn } from "./demo-partner.ts";
+import { type DemoReceiver, openDemoReceiver } from "./demo-receiver.ts";
+import { planShowcase, playShowcase, type Showcase } from "./demo-showcase.ts";
+import { forwardEvents, sendEvent } from "./event-forwarding.ts";
 import { registerFleet, romeAt } from "./fleet-registration.ts";
 import { positiveInteger } from "./option-values.ts";
 import { untilSignal } from "./start-command.ts";
@@ -16,12 +23,13 @@ const defaultDevices = 12;
 /** Always the same people, so that the demo finds its devices again. */
 const seed = 2026;
 const intervalMs = 10_000;
+const defaultReceiverPort = 8090;
 /** A walk stays below the speed of a car, and a day passes in little more than an hour. */
 const speed = 20;
 /** Of their time: half a minute of ours. */
 const aheadMs = 10 * 60_000;
 
-interface Ready {
+export interface Ready {
   ready: true;
   http: string;
   gateway: string;
@@ -33,8 +41,12 @@ interface Ready {
   owner: { email: string; password: string | null };
   users: DemoContent["users"];
   devices: string[];
+  /** They raise every type of event. */
+  showcase: Record<keyof Showcase, string>;
   geofences: number;
   thresholds: number;
+  /** With --receiver: where events go, the page of what arrived, and the secret they are signed with. */
+  receiver: { page: string; hook: string; webhook_secret: string } | null;
 }
 
 function deviceCount({ args }: CommandContext): number {
@@ -59,43 +71,71 @@ const demo: Command = {
     { name: "devices", value: "N", summary: `simulated watches, up to ${maxDevices}`, default: String(defaultDevices) },
     { name: "port", value: "N", summary: "port of the HTTP API (VIGIL_PORT)", default: "8080" },
     { name: "gateway-port", value: "N", summary: "port of the device gateway (VIGIL_GATEWAY_PORT)", default: "7700" },
+    { name: "receiver", summary: "run a webhook receiver too, with a page of what arrived, verified or not" },
+    {
+      name: "receiver-port",
+      value: "N",
+      summary: "loopback port of the receiver",
+      default: String(defaultReceiverPort),
+    },
     { name: "ops-port", value: "N", summary: "loopback port of health and metrics (VIGIL_OPS_PORT)", default: "9090" },
   ],
-  examples: ["vigil demo", "vigil demo --devices 50 --data-dir /tmp/vigil-demo"],
+  examples: ["vigil demo", "vigil demo --receiver", "vigil demo --devices 50 --data-dir /tmp/vigil-demo"],
   next: ["It prints credentials and calls to try. Ctrl-C ends it; the next start goes on with the same data."],
   isService: true,
   run: async (context) => {
     const { clock, log, io } = context;
     const devices = deviceCount(context);
+    const receiverPort = positiveInteger(context.args, "receiver-port", defaultReceiverPort) ?? defaultReceiverPort;
     const stopped = untilSignal();
     const { startService } = await import("../service.ts");
     const service = await startService({ ...context.config, roles: ["api", "gateway", "worker"] }, log);
+    const ending = new AbortController();
+    const { signal } = ending;
+    const background: Promise<void>[] = [];
     try {
-      const planned = makeFleet(seed, devices, "mixed", romeAt(clock.now()));
-      const { access, fleet } = await withDatabase(context, async (db) => {
+      const city = romeAt(clock.now());
+      const planned = makeFleet(seed, devices, "mixed", city);
+      const { caller, spare, phone } = planShowcase(seed, city);
+      const { access, fleet, showcase } = await withDatabase(context, async (db) => {
         const access = await openDemo(db, context);
-        return { access, fleet: await registerFleet(db, access.organization, planned, clock, () => undefined) };
+        const register = (members: readonly FleetMember[]): Promise<FleetMember[]> =>
+          registerFleet(db, access.organization, members, clock, () => undefined);
+        const fleet = await register(planned);
+        const [first = caller, second = spare, third = phone] = await register([caller, spare, phone]);
+        return { access, fleet, showcase: { caller: first, spare: second, phone: third } };
       });
-      const content = await makeDemoContent({ http: service.http, ...access }, fleet);
-      const document: Ready = readyDocument(
-        service,
-        access,
-        content,
-        fleet.map(({ imei }) => imei),
-      );
+      const partner = { http: service.http, ...access };
+      const content = await makeDemoContent(partner, fleet, showcase);
+      const receiver = context.args.has("receiver")
+        ? await openDemoReceiver(receiverPort, access.webhookSecret, () => clock.nowMs())
+        : undefined;
+      if (receiver) background.push(feedReceiver(context, access, receiver, signal).finally(() => receiver.close()));
+      const document = readyDocument(service, access, content, fleet, showcase, receiver);
+      const address = addressOf(service.gateway);
       const simulation = startSimulation({
         fleet,
-        ...addressOf(service.gateway),
+        ...address,
         clock,
         intervalMs,
         speed,
         lifeStartMs: morningOf(fleet, clock.now()),
       });
+      background.push(
+        playShowcase({
+          showcase,
+          ...address,
+          clock,
+          signIn: () => signIn(partner),
+          signal,
+          onFailure: (error) => log.warn({ err: error }, "the scene of the demo broke off and will be played again"),
+        }),
+      );
       // So that there is one to look at; by themselves people record one every other day.
       simulation.devices[0]?.recordEcg();
       try {
         const isJson = context.args.has("json");
-        io.stdout(isJson ? `${JSON.stringify(document)}\n` : explain(document));
+        io.stdout(isJson ? `${JSON.stringify(document)}\n` : explainDemo(document, { speed, intervalMs }));
         const line = makeProgressLine(simulation.tally, fleet.length, clock.nowMs());
         const timer = setInterval(() => {
           if (!isJson) context.note(line(clock.nowMs()));
@@ -106,11 +146,44 @@ const demo: Command = {
         simulation.close();
       }
     } finally {
+      ending.abort();
+      await Promise.allSettled(background);
       await service.close();
     }
     return 0;
   },
 };
+
+/** Sends a sample, then every event of the demo as it happens. */
+async function feedReceiver(
+  context: CommandContext,
+  { organization, integrationId, webhookSecret }: DemoAccess,
+  { hook }: DemoReceiver,
+  signal: AbortSignal,
+): Promise<void> {
+  const { config, clock, log } = context;
+  const sample = sampleEvent("webhook.test", integrationId, clock.now());
+  await sendEvent({ config, clock }, hook, sample, { current: webhookSecret, previous: null });
+  const owner = { organizationId: organization.id, integrationId };
+  try {
+    await withDatabase(context, (db) =>
+      forwardEvents({
+        config,
+        clock,
+        db,
+        owner,
+        url: hook,
+        afterId: uuidV7Floor(clock.nowMs()),
+        ownSecret: webhookSecret,
+        onStart: () => undefined,
+        onSent: () => true,
+        signal,
+      }),
+    );
+  } catch (error) {
+    log.error({ err: error }, "events no longer go to the receiver of the demo");
+  }
+}
 
 /** A gateway that listens on all addresses is reached on this machine. */
 function addressOf(gateway: string): { host: string; port: number } {
@@ -121,9 +194,11 @@ function addressOf(gateway: string): { host: string; port: number } {
 
 const readyDocument = (
   { http, gateway, ops }: { http: string; gateway: string; ops: string },
-  { organization, integrationId, clientId, clientSecret, ownerPassword }: DemoAccess,
+  { organization, integrationId, clientId, clientSecret, ownerPassword, webhookSecret }: DemoAccess,
   content: DemoContent,
-  devices: string[],
+  fleet: readonly FleetMember[],
+  { caller, spare, phone }: Showcase,
+  receiver: DemoReceiver | undefined,
 ): Ready => ({
   ready: true,
   http,
@@ -135,35 +210,9 @@ const readyDocument = (
   client_secret: clientSecret,
   owner: { email: demoOwner, password: ownerPassword },
   ...content,
-  devices,
+  devices: fleet.map(({ imei }) => imei),
+  showcase: { caller: caller.imei, spare: spare.imei, phone: phone.imei },
+  receiver: receiver ? { page: receiver.page, hook: receiver.hook, webhook_secret: webhookSecret } : null,
 });
-
-function explain(demo: Ready): string {
-  const { http, devices, users, client_id, client_secret, owner } = demo;
-  const [first = ""] = devices;
-  return `vigil ready http=${http} gateway=${demo.gateway}
-
-Demo organization "${demoSlug}": ${devices.length} simulated watches in Rome, ${users.length} people, ${demo.geofences} geofences, ${demo.thresholds} alert thresholds.
-Everything in it is invented. A day of the people passes in ${24 / speed} hours, and their watches report every ${intervalMs / 1000} seconds.
-
-  client id       ${client_id}
-  client secret   ${client_secret}
-  console         ${http}/console/
-  sign in as      ${demoStaff.map(({ email, role }) => `${email} (${role})`).join(", ")}
-  password        ${owner.password ?? "as an earlier demo has shown it"}
-
-Try it:
-
-  TOKEN=$(curl -s -u ${client_id}:${client_secret} -d grant_type=client_credentials ${http}/o/token/ | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
-  curl -s -H "Authorization: Bearer $TOKEN" ${http}/api/v1/devices/
-  curl -s -H "Authorization: Bearer $TOKEN" ${http}/api/v1/devices/${first}/locations/latest/
-  curl -s -H "Authorization: Bearer $TOKEN" ${http}/api/v1/devices/${first}/telemetry/latest/
-  curl -s -H "Authorization: Bearer $TOKEN" ${http}/api/v1/devices/${first}/ecg/
-  curl -s -H "Authorization: Bearer $TOKEN" ${http}/api/v1/events/
-
-Indoors a watch sees few satellites: a position may take a minute, until its person goes out. So do events of geofences and thresholds.
-Open ${http}/api/schema/swagger/ to read and try every call. Ctrl-C ends the demo; the next start goes on with the same data.
-`;
-}
 
 export const demoCommands: readonly Command[] = [demo];

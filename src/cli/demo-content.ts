@@ -1,6 +1,7 @@
 import type { FleetMember } from "../simulator/fleet.ts";
 import { placeOf } from "../simulator/itinerary.ts";
-import { CommandError } from "./command.ts";
+import { type Call, type DemoClient, type Json, signIn } from "./demo-partner.ts";
+import { type Showcase, showcaseFence, showcaseFenceName, showcaseThreshold } from "./demo-showcase.ts";
 
 /**
  * People, fences and thresholds of the demo, made through the service's own API as a partner would. What is there already is
@@ -10,12 +11,6 @@ export interface DemoContent {
   users: { id: string; email: string; device_uid: string | null }[];
   geofences: number;
   thresholds: number;
-}
-
-export interface DemoClient {
-  http: string;
-  clientId: string;
-  clientSecret: string;
 }
 
 const people = [
@@ -28,10 +23,11 @@ const people = [
 /** They own the first devices of the fleet. */
 export const demoPeople = people.length;
 
-type Json = Record<string, unknown>;
-type Call = <T = Json>(method: "GET" | "POST", path: string, body?: Json) => Promise<T>;
-
-export async function makeDemoContent(client: DemoClient, fleet: readonly FleetMember[]): Promise<DemoContent> {
+export async function makeDemoContent(
+  client: DemoClient,
+  fleet: readonly FleetMember[],
+  showcase: Showcase,
+): Promise<DemoContent> {
   const call = await signIn(client);
   const users = [];
   for (const [index, [first_name, last_name]] of people.entries()) {
@@ -45,13 +41,17 @@ export async function makeDemoContent(client: DemoClient, fleet: readonly FleetM
     const device = fleet[index];
     if (device) await ensureSeen(call, email, device.imei, email === carer ? "assigned" : "viewer");
   }
-  const geofences = await ensureAll(call, "/geofences/", fencesOf(users), ({ name }) => String(name));
+  const fences = [...fencesOf(users), showcaseFence(showcase)];
+  const geofences = await ensureAll(call, "/geofences/", fences, ({ name }) => String(name));
+  const stage = geofences.find(({ name }) => name === showcaseFenceName);
+  if (stage) await call("POST", `/geofences/${stage.id}/devices/`, { device_uids: [showcase.caller.imei] });
   for (const { first_name, device } of users) {
     const home = geofences.find(({ name }) => name === homeOf(first_name));
     if (device && home) await call("POST", `/geofences/${home.id}/devices/`, { device_uids: [device.imei] });
   }
   const target = ({ scope, metric_key, device, user }: Json): string => [scope, metric_key, device, user].join("|");
-  const thresholds = await ensureAll(call, "/alert-thresholds/", thresholdsOf(users), target);
+  const wanted = [...thresholdsOf(users), showcaseThreshold(showcase)];
+  const thresholds = await ensureAll(call, "/alert-thresholds/", wanted, target);
   return {
     users: users.map(({ id, email, device }) => ({ id, email, device_uid: device?.imei ?? null })),
     geofences: geofences.length,
@@ -69,30 +69,6 @@ async function ensureSeen(call: Call, email: string, uid: string, role: "assigne
   if (results.some(({ user_id }) => user_id === user.id)) return;
   if (role === "assigned") await call("POST", `/devices/${uid}/assign/`, { user_id: user.id, role });
   else await call("POST", `/devices/${uid}/share/`, { email });
-}
-
-async function signIn({ http, clientId, clientSecret }: DemoClient): Promise<Call> {
-  const answer = await fetch(`${http}/o/token/`, {
-    method: "POST",
-    body: new URLSearchParams({ grant_type: "client_credentials", client_id: clientId, client_secret: clientSecret }),
-  });
-  if (!answer.ok) throw new CommandError(`the demo got no token (${answer.status}): see the log above`);
-  const { access_token } = (await answer.json()) as { access_token: string };
-  return async <T>(method: string, path: string, body?: Json): Promise<T> => {
-    const response = await fetch(`${http}/api/v1${path}`, {
-      method,
-      headers: {
-        authorization: `Bearer ${access_token}`,
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const document = (await response.json()) as Json;
-    if (response.ok) return document as T;
-    throw new CommandError(
-      `the demo could not be set up: ${method} ${path} answered ${response.status} ${document.code} (${JSON.stringify(document.errors ?? document.detail)})`,
-    );
-  };
 }
 
 interface Person {

@@ -21,6 +21,7 @@ import {
   updateOrganization,
 } from "../resources/organizations/organization-store.ts";
 import { rotateClientSecret } from "../resources/organizations/secret-rotation.ts";
+import { newWebhookSecret } from "../resources/organizations/webhook-secret.ts";
 import { addMember } from "../resources/users/member-store.ts";
 import { openSecretBox } from "../roles/secret-key.ts";
 import { romeTimezone } from "../simulator/fleet.ts";
@@ -46,6 +47,8 @@ export interface DemoAccess {
   clientSecret: string;
   /** Null: it was set by a demo whose notes are not here, and only its person can change it. */
   ownerPassword: string | null;
+  /** Signs what goes to the receiver of the demo. */
+  webhookSecret: string;
 }
 
 /** What the demo wrote down for its next start, so that scripts that were copied from it go on working. */
@@ -54,6 +57,7 @@ interface Notes {
   client_id: string;
   client_secret: string;
   owner_password: string | null;
+  webhook_secret?: string;
 }
 
 const everything = {
@@ -70,13 +74,15 @@ export async function openDemo(db: Database, context: CommandContext): Promise<D
   const notes = await readNotes(file, organization.id);
   const client = await openClient(db, context, organization, notes);
   const ownerPassword = (await addStaff(db, context, organization)) ?? notes?.owner_password ?? null;
+  const webhookSecret = notes?.webhook_secret ?? newWebhookSecret();
   await writeNotes(file, {
     organization_id: organization.id,
     client_id: client.clientId,
     client_secret: client.clientSecret,
     owner_password: ownerPassword,
+    webhook_secret: webhookSecret,
   });
-  return { organization, ...client, ownerPassword };
+  return { organization, ...client, ownerPassword, webhookSecret };
 }
 
 /** Simulated watches change their SIM at will. */

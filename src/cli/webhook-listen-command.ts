@@ -1,22 +1,13 @@
 import type { Database } from "../db/database.ts";
 import { isUuid, uuidV7Floor } from "../lib/ids.ts";
-import { type PushSettings, readSettings } from "../outbound/lane-store.ts";
-import { readLog } from "../outbound/replay-store.ts";
-import { type SigningSecrets, webhookHeaders } from "../outbound/webhook-signature.ts";
-import { visibleTypes } from "../outbox/outbound-gate.ts";
-import { visibleBody } from "../outbox/private-params.ts";
-import type { WebhookEventType } from "../outbox/webhook-event-types.ts";
 import { findIntegrationForOperator } from "../resources/organizations/integration-store.ts";
 import { newWebhookSecret } from "../resources/organizations/webhook-secret.ts";
-import { openSecretBox } from "../roles/secret-key.ts";
 import { type Arguments, type Command, type CommandContext, UsageError } from "./command.ts";
 import { withCurrentDatabase } from "./command-database.ts";
-import { reasonOf } from "./failures.ts";
+import { forwardEvents } from "./event-forwarding.ts";
 import { integrationMissing } from "./integration-lookup.ts";
 
 const exampleId = "8d3f0a52-6a1e-4c0e-9f0b-0f6f2c9a7b31";
-const pageSize = 100;
-const pollMs = 500;
 
 function readArguments(args: Arguments) {
   const integrationId = (args.value("integration") ?? "").trim().toLowerCase();
@@ -32,56 +23,6 @@ function readArguments(args: Arguments) {
   return { integrationId, url, since, maxEvents: Number(count) };
 }
 
-/** Of an integration without a webhook there is no secret: one is made up and shown, as nothing else can verify it. */
-function signingSecrets(settings: PushSettings, ownSecret: string, now: Date): SigningSecrets {
-  const { secret, previousSecret, previousUntil } = settings;
-  const isOverlap = previousUntil !== null && previousUntil > now;
-  return { current: secret ?? ownSecret, previous: isOverlap ? previousSecret : null };
-}
-
-interface OneEvent {
-  id: string;
-  type: WebhookEventType;
-  body: Buffer;
-}
-
-/** One attempt; returns what to print about it. */
-async function forward(
-  { config, clock }: CommandContext,
-  url: string,
-  event: OneEvent,
-  secrets: SigningSecrets,
-): Promise<{ isDelivered: boolean; text: string }> {
-  try {
-    const answer = await fetch(url, {
-      method: "POST",
-      headers: webhookHeaders(event, 1, secrets, clock.nowMs()),
-      body: new Uint8Array(event.body),
-      redirect: "manual",
-      signal: AbortSignal.timeout(config.webhookTimeoutMs),
-    });
-    await answer.body?.cancel();
-    return { isDelivered: answer.ok, text: String(answer.status) };
-  } catch (error) {
-    const { cause = error } = error as { cause?: unknown };
-    return { isDelivered: false, text: reasonOf(cause) };
-  }
-}
-
-/** Resolves after the wait, or at once when the signal is aborted. */
-function rest(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener("abort", end, { once: true });
-    if (signal.aborted) end();
-  });
-}
-
 async function listenTo(
   context: CommandContext,
   db: Database,
@@ -89,37 +30,31 @@ async function listenTo(
   signal: AbortSignal,
 ): Promise<{ delivered: number; failed: number; last_id: string | null }> {
   const { integrationId, url, maxEvents } = request;
+  const { config, clock } = context;
   const integration = await findIntegrationForOperator(db, integrationId);
   if (!integration) throw integrationMissing(integrationId);
-  const owner = { organizationId: integration.organizationId, integrationId };
-  const box = openSecretBox(context.config);
   const ownSecret = newWebhookSecret();
   const result = { delivered: 0, failed: 0, last_id: null as string | null };
-  let afterId = request.since ?? uuidV7Floor(context.clock.nowMs());
-  let isAnnounced = false;
-  while (!signal.aborted) {
-    // Read for each page: settings and secrets count as they are when an event is sent.
-    const [settings] = await readSettings(db, [integrationId], box);
-    if (!settings) throw integrationMissing(integrationId);
-    if (!isAnnounced) {
-      const secretText = settings.secret === null ? `secret ${ownSecret}` : "the secret of the integration";
+  await forwardEvents({
+    config,
+    clock,
+    db,
+    owner: { organizationId: integration.organizationId, integrationId },
+    url,
+    afterId: request.since ?? uuidV7Floor(clock.nowMs()),
+    ownSecret,
+    onStart: (hasSecret) => {
+      const secretText = hasSecret ? "the secret of the integration" : `secret ${ownSecret}`;
       context.note(`Forwarding to ${url}, signed with ${secretText}. Stop with Ctrl-C.`);
-      isAnnounced = true;
-    }
-    const types = visibleTypes(settings);
-    const range = { afterId, types, deviceUids: settings.webhookDeviceFilter, search: undefined, limit: pageSize };
-    const { rows, hasMore } = await readLog(db, owner, range);
-    for (const { id, type, body } of rows) {
-      const now = context.clock.now();
-      const event = { id, type, body: Buffer.from(visibleBody(type, body, settings.scopes)) };
-      const { isDelivered, text } = await forward(context, url, event, signingSecrets(settings, ownSecret, now));
-      context.note(`${now.toISOString()}  ${id}  ${type}  ${text}`);
+    },
+    onSent: ({ id, type }, isDelivered, text) => {
+      context.note(`${clock.now().toISOString()}  ${id}  ${type}  ${text}`);
       result[isDelivered ? "delivered" : "failed"]++;
-      result.last_id = afterId = id;
-      if (signal.aborted || result.delivered + result.failed >= maxEvents) return result;
-    }
-    if (!hasMore) await rest(pollMs, signal);
-  }
+      result.last_id = id;
+      return result.delivered + result.failed < maxEvents;
+    },
+    signal,
+  });
   return result;
 }
 

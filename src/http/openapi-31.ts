@@ -24,7 +24,8 @@ function convert(node: unknown): unknown {
   const result: Json = {};
   for (const [key, value] of Object.entries(node)) {
     if (key === "nullable" && typeof value === "boolean") continue;
-    if (key === "example") result.examples = [value];
+    // Beside a schema it is the example of a body, and those have names.
+    if (key === "example") result.examples = "schema" in node ? { default: { value } } : [value];
     else if (key === "properties") result.properties = eachOf(value as Json);
     else result[key] = dataKeywords.includes(key) ? value : convert(value);
   }

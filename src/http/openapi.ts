@@ -1,6 +1,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import { scopes } from "../oauth/scopes.ts";
 import { ErrorBody, OAuthError, ReplayError } from "./openapi-errors.ts";
+import { addExamples } from "./openapi-examples.ts";
 import { headerComponents } from "./openapi-headers.ts";
 import { oauthPaths, oauthSchemas, oauthTag } from "./openapi-oauth.ts";
 import { describeOperation } from "./openapi-operation.ts";
@@ -35,6 +36,10 @@ export function describeApi(routes: readonly Route[], { version, serverUrl, webh
     const path = route.path.replace(/:([a-z_]+)/g, "{$1}");
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: describeOperation(route) };
   }
+  const components = Object.fromEntries(
+    [...schemas].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, schema]) => [name, toOpenApi(schema) as Json]),
+  );
+  addExamples(paths, components);
   return {
     openapi: "3.0.3",
     info: {
@@ -48,9 +53,7 @@ export function describeApi(routes: readonly Route[], { version, serverUrl, webh
     tags: [...new Set([oauthTag, ...described.map((route) => route.tag)])].map((name) => ({ name })),
     paths,
     components: {
-      schemas: Object.fromEntries(
-        [...schemas].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, schema]) => [name, toOpenApi(schema)]),
-      ),
+      schemas: components,
       headers: headerComponents,
       securitySchemes: {
         oauth2: {

@@ -4,6 +4,8 @@ import type { WebhookEventType } from "../outbox/webhook-event-types.ts";
 /** The device of samples, which cannot exist. */
 const sampleDevice = "000000000000000";
 
+const exampleTime = "2026-03-01T08:15:24.000Z";
+
 const location = (ts: string) => ({ lat: 41.902782, lng: 12.496366, accuracy_m: 12, source: "gps", ts });
 const fence = { id: "00000000-0000-4000-8000-000000000001", name: "Sample", fence_type: "circle", scope: "device" };
 const event = "00000000-0000-4000-8000-000000000002";
@@ -132,6 +134,16 @@ const samples: Record<WebhookEventType, (ts: string) => object> = {
   }),
   "webhook.test": () => ({ message: "Test event" }),
 };
+
+/** An event as an example for readers. */
+export const exampleEvent = (type: WebhookEventType): object => ({
+  id: "019ca877-8198-7a3c-9f61-2b7e5d0c4a11",
+  type,
+  occurred_at: exampleTime,
+  partner_integration_id: "8d3f0a52-6a1e-4c0e-9f0b-0f6f2c9a7b31",
+  device: { uid: "490154203237518", imei: "490154203237518" },
+  data: { ...samples[type](exampleTime), ...(type === "webhook.test" ? { test: true } : {}) },
+});
 
 /** An envelope as a receiver would get it, marked as a test. It is in no log. */
 export function sampleEvent(

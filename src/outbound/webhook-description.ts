@@ -1,5 +1,6 @@
 import { allWebhookEventTypes, type WebhookEventType, webhookEventTypes } from "../outbox/webhook-event-types.ts";
 import { outboundEnvelopes } from "./outbound-envelope.ts";
+import { exampleEvent } from "./sample-event.ts";
 
 type Json = Record<string, unknown>;
 
@@ -41,7 +42,12 @@ function requestOf(type: WebhookEventType): Json {
     parameters: headers,
     requestBody: {
       required: true,
-      content: { "application/json": { schema: { $ref: `#/components/schemas/${outboundEnvelopes[type].$id}` } } },
+      content: {
+        "application/json": {
+          schema: { $ref: `#/components/schemas/${outboundEnvelopes[type].$id}` },
+          example: exampleEvent(type),
+        },
+      },
     },
     responses: {
       "2XX": { description: "Delivered, if the answer arrives within the time limit." },

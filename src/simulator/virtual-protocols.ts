@@ -39,3 +39,9 @@ export const virtualProtocols: Readonly<Record<SpokenSlug, VirtualModels | null>
   jt808: [{ modelSlug: "jt808-generic", make: makeJt808Device }],
   teltonika: [{ modelSlug: "teltonika-generic", make: makeTeltonikaDevice }],
 };
+
+/** Who plays the scene of the demo: a watch that can do everything, and a phone that reports over HTTP. */
+export const showcaseModels = {
+  caller: { protocol: "iw", modelSlug: "iw-h10" },
+  phone: { protocol: "osmand", modelSlug: "osmand-generic" },
+} as const;

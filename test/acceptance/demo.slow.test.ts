@@ -1,7 +1,8 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { freeLowPort } from "../support/free-port.ts";
 import {
   type Credentials,
   fetchTokenOf,
@@ -16,6 +17,8 @@ interface Demo extends Credentials {
   owner: { email: string; password: string };
   users: { email: string; device_uid: string | null }[];
   devices: string[];
+  showcase: Record<"caller" | "spare" | "phone", string>;
+  receiver: { page: string; hook: string; webhook_secret: string } | null;
   geofences: number;
   thresholds: number;
 }
@@ -28,15 +31,17 @@ beforeAll(async () => {
   database = await createTestDatabase();
   folder = await tempFolder();
 });
-afterAll(async () => {
+afterEach(async () => {
   await service?.kill("SIGKILL");
+});
+afterAll(async () => {
   await folder.remove();
   await database.drop();
 });
 
 const env = () => ({ DATABASE_URL: database.url, VIGIL_GATEWAY_HOST: "127.0.0.1", VIGIL_DATA_DIR: folder.path });
-async function startDemo(devices: number): Promise<Demo> {
-  service = await startVigil(["--devices", String(devices)], env(), "demo");
+async function startDemo(devices: number, ...more: string[]): Promise<Demo> {
+  service = await startVigil(["--devices", String(devices), ...more], env(), "demo");
   return service.document as unknown as Demo;
 }
 async function get(path: string, token: string) {
@@ -45,7 +50,7 @@ async function get(path: string, token: string) {
   return { status: answer.status, body: (await answer.json()) as any };
 }
 
-test("the demo runs with a fleet that reports, and goes on with the same data", { timeout: 120_000 }, async () => {
+test("the demo runs with a fleet that reports, and goes on with the same data", { timeout: 400_000 }, async () => {
   const demo = await startDemo(4);
   expect(demo.organization).toMatchObject({
     slug: "vigil-demo",
@@ -55,7 +60,7 @@ test("the demo runs with a fleet that reports, and goes on with the same data", 
   const token = await fetchTokenOf(service?.http ?? "", demo);
   await vi.waitFor(
     async () => {
-      const { results } = (await get("/devices/", token)).body;
+      const { results } = (await get("/devices/?search=Simulated", token)).body;
       expect(results.map(({ is_online }: { is_online: boolean }) => is_online)).toEqual([true, true, true, true]);
       const ecg = await get(`/devices/${demo.devices[0]}/ecg/`, token);
       expect(ecg.body.results).toMatchObject([{ status: "complete", sample_count: 7500, duration_ms: 30_000 }]);
@@ -82,7 +87,42 @@ test("the demo runs with a fleet that reports, and goes on with the same data", 
   const { http, gateway, ops, devices, ...same } = { ...again } as Demo & Record<string, unknown>;
   expect(demo).toMatchObject(same);
   expect(again.devices.slice(0, 4)).toEqual(demo.devices);
-  expect((await get("/devices/", await fetchTokenOf(service?.http ?? "", again))).body.count).toBe(5);
+  const { body } = await get("/devices/?search=Simulated", await fetchTokenOf(service?.http ?? "", again));
+  expect(body.count).toBe(5);
+  expect(await service?.kill("SIGTERM")).toBe(0);
+});
+
+interface Arrived {
+  type: string;
+  id: string;
+  device: string;
+  is_verified: boolean;
+  reason: string | null;
+}
+
+test("the demo raises every type of event, calls for help first, and shows what its receiver got", {
+  timeout: 400_000,
+}, async () => {
+  const demo = await startDemo(1, "--receiver", "--receiver-port", await freeLowPort());
+  const { page = "", hook = "" } = demo.receiver ?? {};
+  const arrived = async (): Promise<Arrived[]> =>
+    ((await (await fetch(`${page}events.json`)).json()) as Arrived[]).toReversed();
+  const description = await (await fetch(`${service?.http}/api/schema/?format=json`)).json();
+  const types = Object.keys((description as { "x-webhooks": object })["x-webhooks"]).toSorted();
+  await vi.waitFor(
+    async () => expect([...new Set((await arrived()).map(({ type }) => type))].toSorted()).toEqual(types),
+    { timeout: 300_000, interval: 1000 },
+  );
+  const seen = await arrived();
+  expect(seen.filter(({ is_verified }) => !is_verified)).toEqual([]);
+  const ofWatch = seen.flatMap(({ type, device }) => (device === demo.showcase.caller ? [type] : []));
+  const alarms = ofWatch.filter((type) => type.startsWith("alarm."));
+  expect(alarms.slice(0, 2)).toEqual(["alarm.sos", "alarm.fall"]);
+  const forged = { method: "POST", body: JSON.stringify({ id: "<b>", type: "alarm.sos" }) };
+  expect((await fetch(hook, forged)).status).toBe(401);
+  const html = await (await fetch(page)).text();
+  expect(html).toContain("not verified: no signature");
+  expect(html).toContain("&lt;b&gt;");
   expect(await service?.kill("SIGTERM")).toBe(0);
 });
 

@@ -2,6 +2,7 @@ import { backupFaults } from "./backup.ts";
 import { clusterFaults } from "./cluster.ts";
 import { commandFaults } from "./commands.ts";
 import { dayFaults } from "./day.ts";
+import { followFaults } from "./follow.ts";
 import { hostileFaults } from "./hostile.ts";
 import { ingestFaults } from "./ingest.ts";
 import { outboundFaults } from "./outbound.ts";
@@ -9,13 +10,14 @@ import { protocolFaults } from "./protocols.ts";
 import { replayFaults } from "./replay.ts";
 
 /**
- * `npm run faults -- ingest|outbound|replay|commands|backup|cluster [--rounds 20] [--seed N]`: promises that only a crash can break. `day`: a day of simulated people
+ * `npm run faults -- ingest|outbound|replay|follow|commands|backup|cluster [--rounds 20] [--seed N]`: promises that only a crash can break. `day`: a day of simulated people
  * against what the fences tell of it. `protocols`: an hour of one device of every model, with every command and alarm. `hostile [--minutes 10]`: all attacks at once beside honest watches that call for help.
  */
 const faults: Record<string, (options: FaultOptions) => Promise<boolean>> = {
   ingest: ingestFaults,
   outbound: outboundFaults,
   replay: replayFaults,
+  follow: followFaults,
   commands: commandFaults,
   backup: backupFaults,
   cluster: clusterFaults,

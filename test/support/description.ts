@@ -70,7 +70,7 @@ const rebased = (schema: unknown): unknown =>
   JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"api#/components/'));
 
 /** Objects without a word on further properties have none; lists of possible null values follow `nullable`. */
-function strictly(schema: unknown): unknown {
+export function strictly(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(strictly);
   if (typeof schema !== "object" || schema === null) return schema;
   const copy = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, strictly(value)])) as Json;
