@@ -170,7 +170,7 @@ export const columnDecisions: Readonly<Record<string, ColumnDecisions>> = {
     kept: {
       "credentials and settings of a partner": `id organization_id name client_id status scopes webhook_url webhook_secret webhook_secret_previous
         webhook_secret_previous_until webhook_event_types link_hosts messaging_enabled created_at updated_at
-        deleted_at webhook_paused`,
+        deleted_at webhook_paused revision`,
     },
   },
   invitations: {
