@@ -24,6 +24,9 @@ export const shared = defineConfig({
 export default mergeConfig(
   shared,
   defineConfig({
-    test: { include: ["{src,test,web,client}/**/*.test.ts"], exclude: ["**/node_modules/**", "**/*.slow.test.ts"] },
+    test: {
+      include: ["{src,test,web,client}/**/*.test.ts"],
+      exclude: ["**/node_modules/**", "**/*.slow.test.ts", "**/*.rounds.test.ts"],
+    },
   }),
 );

@@ -79,7 +79,7 @@ describe.skipIf(!hasOldPostgres)("a database of PostgreSQL 15", { timeout: 600_0
       expect(readFileSync(join(dataDir(), "postgres/cluster/PG_VERSION"), "utf8").trim()).toMatch(/^1[58]$/);
     }
     const done = await runVigil([...upgrade(), "--json"]);
-    expect(done).toMatchObject({ code: 0 });
+    expect([done.code, done.stderr.slice(-300)]).toEqual([0, expect.anything()]);
     const after = await withEmbedded(dataDir(), digests);
     for (const [table, digest] of before) expect([table, after.get(table)]).toEqual([table, digest]);
     const kept = readdirSync(join(dataDir(), "postgres")).filter((name) => name.startsWith("cluster.old-pg15"));

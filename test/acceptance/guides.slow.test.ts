@@ -82,7 +82,7 @@ async function run(
   files: Record<string, string> = {},
 ): Promise<string> {
   const place = await mkdtemp(join(tmpdir(), "vigil-guide-"));
-  const file = join(place, { ts: "guide.ts", python: "guide.py", sh: "guide.sh" }[language]);
+  const file = join(place, { ts: "guide.mts", python: "guide.py", sh: "guide.sh" }[language]);
   await writeFile(file, await codeOf(guide, language));
   for (const [name, content] of Object.entries(files)) await writeFile(join(place, name), content);
   const commands: Record<Language, [string, string[]]> = {

@@ -14,8 +14,8 @@ export const matches = ({ name, uid, device_model_name, tags, people }: FleetDev
 const shownOrder: readonly DeviceState[] = ["alarm", "online", "stale", "offline"];
 
 /**
- * By what names are sorted: "Watch 2" before "Watch 10", capitals and accents alike. Comparing 20,000 names with a collator takes
- * a third of a second, comparing these keys a twentieth of that.
+ * By what names are sorted: "Watch 2" before "Watch 10", capitals and accents alike. Keys are made once
+ * for each name, while a collator works at every comparison.
  */
 export const sortKey = (name: string): string =>
   name
