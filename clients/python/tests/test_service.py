@@ -17,7 +17,7 @@ from pathlib import Path
 from watch import Watch
 
 from vigil_client import AsyncVigilClient, FileCursor, Gap, VigilClient, VigilTimeoutError
-from vigil_client.error_codes import ImeiConflictError, NotFoundError
+from vigil_client.error_codes import NotFoundError
 from vigil_client.schemas import OutboundEvent
 
 ACCESS = tuple(os.environ.get(name, "") for name in ("VIGIL_URL", "VIGIL_CLIENT_ID", "VIGIL_CLIENT_SECRET"))
@@ -56,8 +56,9 @@ class Blocking(unittest.TestCase):
         )
         linked = self.client.geofences.link_devices(fence["id"], {"device_uids": [self.uid]})["linked"]
         self.assertEqual(linked, [self.uid])
-        with self.assertRaises(ImeiConflictError):
-            self.client.devices.create({"uid": self.uid, "device_model_slug": "iw-h10"})
+        # The same IMEI again, in the same organization, changes what is sent and keeps the rest.
+        again = self.client.devices.create({"uid": self.uid, "device_model_slug": "iw-h10", "tags": ["ward"]})
+        self.assertEqual((again["name"], again["tags"]), ("Watch", ["ward"]))
         self.client.geofences.delete(fence["id"])
         with self.assertRaises(NotFoundError):
             self.client.geofences.get(fence["id"])
