@@ -6,7 +6,7 @@ import { type Device, deviceTables, modelFieldsOf } from "../resources/devices/d
 import { visibleDevices } from "../resources/devices/device-store.ts";
 import { visibleEvents } from "../resources/events/event-store.ts";
 
-/** Of a device what the map and the lists show: a fleet of 20,000 is read in pages of a tenth of the full records' size. */
+/** Of a device what the map and the lists show, so that a large fleet is read in few, small pages. */
 export interface FleetDevice
   extends Pick<
     Device,

@@ -17,11 +17,18 @@ export async function holdSchema(db: Database, log: Logger): Promise<() => Promi
   let client: Client | undefined;
   const take = async (): Promise<void> => {
     if (isOpen) return;
-    client = await db.connect();
-    client.once("end", () => {
+    const next = await db.connect();
+    next.once("end", () => {
       isOpen = false;
     });
-    await client.query("select pg_advisory_lock_shared($1)", [serviceLock]);
+    try {
+      await next.query("select pg_advisory_lock_shared($1)", [serviceLock]);
+    } catch (error) {
+      // Every try opens a connection; one that did not get the lock must not stay.
+      await next.end().catch(() => undefined);
+      throw error;
+    }
+    client = next;
     isOpen = true;
   };
   await take();
