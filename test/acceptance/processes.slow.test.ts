@@ -87,7 +87,7 @@ describe("a service in several processes", () => {
       .split("\n")
       .filter((line) => line.startsWith("{"));
     for (const line of lines) expect(() => JSON.parse(line)).not.toThrow();
-    expect(running.stderr()).toContain('"process":"gateway-2"');
+    expect(running.stderr()).toContain('"process":"api-1"');
     expect(running.stderr()).not.toContain('"level":50');
   });
 

@@ -39,6 +39,9 @@ afterAll(() => world?.close());
 /** Rows that hold any of the marks, in any case of letters. */
 const mentions = (rows: readonly string[], marks: readonly string[]): string[] =>
   rows.filter((row) => marks.some((mark) => row.toLowerCase().includes(mark.toLowerCase())));
+/** The service gives back calls that it had counted in advance: of a rate limit's row only the person and the policy stay. */
+const withoutCounts = (row: string): string =>
+  row.startsWith("rate_windows ") ? row.split(",").slice(0, 2).join(",") : row;
 const mailFiles = async (): Promise<number> => (await readdir(join(world.dataDir, "mail"))).length;
 
 /** Random ids that name nobody once the record is gone. The log of rule changes and the audit log keep them. */
@@ -74,7 +77,8 @@ test("erasing a person with devices leaves nothing of them in the database, and 
   const isShared = (row: string): boolean => mentions([row], ada.marks).length > 0;
   const untouched = mentions(before, bob.marks).filter((row) => !isShared(row));
   expect(untouched.length).toBeGreaterThan(60);
-  expect(untouched.filter((row) => !after.includes(row))).toEqual([]);
+  const left = new Set(after.map(withoutCounts));
+  expect(untouched.map(withoutCounts).filter((row) => !left.has(row))).toEqual([]);
 });
 
 test("an entry that names several devices loses the erased one alone, and the erasure itself is in the log", async () => {
