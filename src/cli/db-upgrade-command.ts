@@ -28,7 +28,12 @@ async function withClient<T>(
 }
 
 /** Into the new cluster that an earlier attempt left, if it fits; else into an empty one. */
-async function move(context: CommandContext, source: Client, openTarget: OpenTarget): Promise<MovedTable[]> {
+async function move(
+  context: CommandContext,
+  source: Client,
+  hasTarget: boolean,
+  openTarget: OpenTarget,
+): Promise<MovedTable[]> {
   const schema = await readSchemaVersion(source);
   if (schema === 0) throw new CommandError("the old database has no schema of Vigil: there is nothing to move");
   const mark = await readDatabaseMark(source);
@@ -50,7 +55,8 @@ async function move(context: CommandContext, source: Client, openTarget: OpenTar
         return moved;
       }),
     );
-  return (await attempt(false)) ?? ((await attempt(true)) as MovedTable[]);
+  const continued = hasTarget ? await attempt(false) : undefined;
+  return continued ?? ((await attempt(true)) as MovedTable[]);
 }
 
 async function discard(context: CommandContext): Promise<number> {
@@ -83,7 +89,8 @@ const upgrade: Command = {
       dataDir: config.dataDir,
       log,
       oldBin: args.value("old-bin"),
-      move: ({ source, openTarget }) => withClient(source, context, (client) => move(context, client, openTarget)),
+      move: ({ source, hasTarget, openTarget }) =>
+        withClient(source, context, (client) => move(context, client, hasTarget, openTarget)),
     });
     if (result === undefined) {
       context.print({ from, to, upgraded: false }, `The database is of PostgreSQL ${to} already: nothing to do.`);

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, lchownSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { rename, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Logger } from "../lib/logger.ts";
 import { bootServer, chooseTransport } from "./embedded-boot.ts";
@@ -20,8 +20,8 @@ export interface UpgradeOptions<T> {
   log: Logger;
   /** The folder with the programs of the PostgreSQL that made the cluster. */
   oldBin: string | undefined;
-  /** Moves everything. It may be called again after a kill, and then finds what it had stored in the target. */
-  move(servers: { source: EmbeddedConnection; openTarget: OpenTarget }): Promise<T>;
+  /** Moves everything. It may be called again after a kill, and then finds what it had stored in the target (`hasTarget`). */
+  move(servers: { source: EmbeddedConnection; hasTarget: boolean; openTarget: OpenTarget }): Promise<T>;
 }
 
 /** The new cluster, as an earlier attempt left it, or empty. The server stops when the work has ended. */
@@ -73,8 +73,13 @@ async function upgradeLocked<T>(layout: Layout, options: UpgradeOptions<T>): Pro
   const old = findOldBinaries(options.oldBin, from, layout);
   // Beside the cluster, which may be on a disk of its own. No start clears it away: the next attempt goes on with it.
   const staging = `${layout.cluster}.upgrade`;
+  const hasTarget = await isCompleteTarget(staging);
   const result = await withOldServer(layout, old, options.log, (source) =>
-    options.move({ source, openTarget: (isFresh, work) => withTarget(layout, staging, isFresh, options.log, work) }),
+    options.move({
+      source,
+      hasTarget,
+      openTarget: (isFresh, work) => withTarget(layout, staging, isFresh, options.log, work),
+    }),
   );
   const time = new Date().toISOString().replace(/[-:]|\.\d+/g, "");
   const previous = `${layout.cluster}.old-pg${from}-${time}`;
@@ -119,6 +124,27 @@ async function withOldServer<T>(
   }
 }
 
+/** Whether an earlier attempt left a cluster. Its server, which may still be stopping, has ended afterwards. */
+async function isCompleteTarget(staging: string): Promise<boolean> {
+  if (!existsSync(staging)) return false;
+  const layout = prepareLayout(staging);
+  const running = findPostmaster(layout);
+  if (running && !(await untilStopped(layout, running, maxStopMs))) {
+    throw new EmbeddedServerError(`the database in ${layout.cluster} is running (pid ${running.pid}); stop it first`);
+  }
+  return existsSync(join(layout.cluster, "global", "pg_control"));
+}
+
+/** Renamed before it is removed: a kill in between must not leave half a cluster that the next attempt takes for a whole one. */
+async function discardTarget(staging: string): Promise<void> {
+  const discarded = `${staging}.discarded`;
+  const options = { recursive: true, force: true, maxRetries: 10 };
+  await rm(discarded, options);
+  if (!existsSync(staging)) return;
+  await rename(staging, discarded);
+  await rm(discarded, options);
+}
+
 async function withTarget<R>(
   layout: Layout,
   staging: string,
@@ -126,7 +152,7 @@ async function withTarget<R>(
   log: Logger,
   work: (target: EmbeddedConnection) => Promise<R>,
 ): Promise<R> {
-  if (isFresh) await rm(staging, { recursive: true, force: true });
+  if (isFresh) await discardTarget(staging);
   mkdirSync(staging, { recursive: true, mode: 0o700 });
   if (layout.account) lchownSync(staging, layout.account.uid, layout.account.gid);
   const server = await openEmbeddedServer({ dataDir: staging, log, purpose: "command" });
