@@ -25,6 +25,8 @@ const go = { name: "go", versionFlag: "version" };
 const flow = (file: string): string => join(flows, file);
 /** Answers may have fields that are newer than the client. */
 const tolerant = ["--additional-properties", "disallowAdditionalPropertiesIfNotPresent=false"];
+/** By default it requires fields that have a default. */
+const optional = ["--default-non-nullable", "false"];
 const typescript = ["typescript@5", "@types/node@20"];
 
 export const generators: readonly Generator[] = [
@@ -86,7 +88,7 @@ export const generators: readonly Generator[] = [
     programs: [{ name: "npm" }],
     build: async (workshop) => {
       const packages = await installPackages(workshop, [...typescript, "openapi-typescript@7", "openapi-fetch@0"]);
-      await workshop.run("npx", ["openapi-typescript", workshop.classic, "-o", "generated.ts"]);
+      await workshop.run("npx", ["openapi-typescript", workshop.classic, "-o", "generated.ts", ...optional]);
       return typescriptFlow(workshop, "openapi-typescript.ts", packages);
     },
   },
