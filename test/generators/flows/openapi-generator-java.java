@@ -1,5 +1,6 @@
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
-import java.util.UUID;
 import org.openapitools.client.ApiClient;
 import org.openapitools.client.ApiException;
 import org.openapitools.client.api.*;
@@ -29,10 +30,10 @@ public class Flow {
     System.out.println("user " + user.getEmail());
 
     DevicesApi devices = new DevicesApi(client);
-    DeviceRequest phone = new DeviceRequest().uid(uid).deviceModelSlug("osmand-generic").tags(List.of("a", "b"));
+    DeviceRequest phone = new DeviceRequest().uid(uid).deviceModelSlug("osmand-generic").tags(Arrays.asList("a", "b"));
     devices.devicesCreate(phone, null);
     PaginatedDeviceList newest = devices
-        .devicesList(null, null, null, List.of("a", "c"), 1, null, List.of("-created_at", "uid"), null);
+        .devicesList(null, null, null, Arrays.asList("a", "c"), 1, null, Arrays.asList("-created_at", "uid"), null);
     System.out.println("device " + newest.getResults().get(0).getUid());
 
     AssignRequest request = new AssignRequest().userId(user.getId()).role(AssignRequestRoleEnum.ASSIGN_REQUEST_ROLE_OWNER);
@@ -47,22 +48,24 @@ public class Flow {
     System.out.println("geofence " + fence.getName() + " " + linked.getLinked());
 
     LocationsApi locations = new LocationsApi(client);
-    List<Location> found = List.of();
+    List<Location> found = Collections.<Location>emptyList();
     while (found.isEmpty()) {
       Thread.sleep(500);
       found = locations
-          .devicesLocationsList(uid, List.of("gps", "unknown"), null, null, null, null, null, null, "-ts", null)
+          .devicesLocationsList(uid, Arrays.asList("gps", "unknown"), null, null, null, null, null, null, "-ts", null)
           .getResults();
     }
     Location place = found.get(0);
     System.out.println("location " + place.getLat() + " " + place.getLng() + " " + place.getTs().getYear());
 
     OutboundEventsApi events = new OutboundEventsApi(client);
-    List<String> types = List.of("alarm.sos", "location.update", "device.online");
+    List<String> types = Arrays.asList("alarm.sos", "location.update", "device.online");
     while (true) {
       for (OutboundEvent row : events.partnerOutboundEventsList(null, 500, types, null, null).getData()) {
-        if (row.getActualInstance() instanceof AlarmSosEvent event && event.getDevice().getUid().equals(uid)) {
-          AlarmData data = event.getData();
+        if (!(row.getActualInstance() instanceof AlarmSosEvent)) continue;
+        AlarmSosEvent event = (AlarmSosEvent) row.getActualInstance();
+        AlarmData data = event.getData();
+        if (event.getDevice().getUid().equals(uid)) {
           System.out.println("event " + event.getType() + " " + data.getSeverity() + " " + data.getLocation().getLat());
           return;
         }
