@@ -24,11 +24,13 @@ const gib = (bytes: number): string => `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
 export function checkNode(version: string): Check {
   const [major = 0, minor = 0] = version.replace(/^v/, "").split(".").map(Number);
   const ok = major > 20 || (major === 20 && minor >= 19);
-  return { name: "node", ok, detail: ok ? version : `${version} is too old: install Node.js 20.19 or newer` };
+  if (!ok) return { name: "node", ok, detail: `${version} is too old: install Node.js 24` };
+  const detail = major >= 22 ? version : `${version} has reached its end of life: install Node.js 24`;
+  return { name: "node", ok, detail };
 }
 
 /** The folder itself, or the nearest one above it that exists and in which it would be made. */
-function existingFolder(folder: string): string {
+export function existingFolder(folder: string): string {
   return existsSync(folder) || dirname(folder) === folder ? folder : existingFolder(dirname(folder));
 }
 

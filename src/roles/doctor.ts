@@ -1,3 +1,4 @@
+import { freemem } from "node:os";
 import { isEspeakInstalled } from "../audio/espeak.ts";
 import type { Config } from "../config.ts";
 import type { Database } from "../db/database.ts";
@@ -21,6 +22,14 @@ import {
   checkWalArchive,
 } from "./doctor-checks.ts";
 import { findLastBackup } from "./last-backup.ts";
+import {
+  checkDiskSpeed,
+  checkMemory,
+  checkOpenFiles,
+  measureSyncMs,
+  memoryLimitBytes,
+  readOpenFilesLimit,
+} from "./machine-checks.ts";
 import { tablesOf } from "./partitioned-tables.ts";
 import { readArchiveState } from "./wal-archive.ts";
 
@@ -65,6 +74,9 @@ export const runChecks = async (config: Config, database: DatabaseChecks): Promi
   checkNode(process.version),
   await checkDataDir(config),
   await checkDiskSpace(config),
+  checkDiskSpeed(config, config.databaseUrl === undefined ? measureSyncMs(config.dataDir) : undefined),
+  checkMemory(memoryLimitBytes(), freemem()),
+  checkOpenFiles(config, readOpenFilesLimit()),
   ...database.checks,
   ...(await checkPorts(config)),
   // The real time of this machine, not that of a drill.
