@@ -2,6 +2,7 @@ import { freemem } from "node:os";
 import { isEspeakInstalled } from "../audio/espeak.ts";
 import type { Config } from "../config.ts";
 import type { Database } from "../db/database.ts";
+import { findNotedDistribution, readDistribution } from "../db/distribution.ts";
 import { migrationStatus } from "../db/migrate.ts";
 import { listExpired } from "../db/partitions.ts";
 import {
@@ -11,6 +12,7 @@ import {
   checkClock,
   checkDataDir,
   checkDiskSpace,
+  checkDistribution,
   checkMail,
   checkNode,
   checkPorts,
@@ -55,6 +57,7 @@ export async function checkDatabase(db: Database, config: Config, nowMs: number)
       ...(isCurrent && config.databaseUrl === undefined
         ? [checkBackup(await findLastBackup(db), nowMs), checkWalArchive(config, await readArchiveState(db))]
         : []),
+      ...(isCurrent ? checkDistribution(await readDistribution(db), await findNotedDistribution(db)) : []),
       { name: "database", ok: isNewEnough, detail: `${kind} PostgreSQL ${server.version}${advice}` },
       {
         name: "migrations",
