@@ -23,7 +23,7 @@ const token = await new OAuthApi(new Configuration({ basePath: VIGIL_URL })).oau
 console.log("token", token.expiresIn);
 const configuration = new Configuration({ basePath: VIGIL_URL, accessToken: token.accessToken });
 
-const role = UserRequestRoleEnum.UserRequestRoleUser;
+const role = UserRequestRoleEnum.USER_REQUEST_ROLE_USER;
 const user = await new UsersApi(configuration).authUsersCreate({ userRequest: { email, role } });
 console.log("user", user.email);
 
@@ -35,7 +35,7 @@ console.log("device", newest.results[0]?.uid);
 
 const assignment = await new AssignmentsApi(configuration).devicesAssignCreate({
   uid,
-  assignRequest: { userId: user.id, role: AssignRequestRoleEnum.AssignRequestRoleOwner },
+  assignRequest: { userId: user.id, role: AssignRequestRoleEnum.ASSIGN_REQUEST_ROLE_OWNER },
 });
 console.log("assignment", assignment.role);
 
