@@ -21,7 +21,9 @@ const token = await new OAuthApi(new Configuration({ basePath: VIGIL_URL })).oau
   clientSecret: VIGIL_CLIENT_SECRET,
 });
 console.log("token", token.expiresIn);
-const configuration = new Configuration({ basePath: VIGIL_URL, accessToken: token.accessToken });
+// It writes the token of the scheme oauth2 into the header as it is, after that of the scheme bearer.
+const accessToken = (scheme?: string) => (scheme === "oauth2" ? `Bearer ${token.accessToken}` : token.accessToken);
+const configuration = new Configuration({ basePath: VIGIL_URL, accessToken });
 
 const role = UserRequestRoleEnum.USER_REQUEST_ROLE_USER;
 const user = await new UsersApi(configuration).authUsersCreate({ userRequest: { email, role } });
