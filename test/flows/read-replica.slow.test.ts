@@ -4,6 +4,7 @@ import { type Database, type Db, openDatabase } from "../../src/db/database.ts";
 import { ReadReplica, readReplicaState } from "../../src/db/read-replica.ts";
 import { makeLogger } from "../../src/lib/logger.ts";
 import { Metrics } from "../../src/lib/metrics.ts";
+import { checkReadReplica } from "../../src/roles/read-replica-check.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { hasOldPostgres, type OldPostgres, startOldPostgres } from "../support/old-postgres.ts";
 import { makeReplica, type PostgresReplica } from "../support/postgres-replica.ts";
@@ -90,6 +91,8 @@ describe.skipIf(!hasOldPostgres)("a read replica (needs the programs of PostgreS
 
   it("must be a standby of the main server", async () => {
     expect(await readReplicaState(main, replica)).toEqual({ reason: undefined, lagBytes: expect.any(Number) });
+    expect(await checkReadReplica({ databaseReadUrl: standby.url }, main)).toMatchObject([{ ok: true }]);
+    expect(await checkReadReplica({ databaseReadUrl: server.url }, main)).toMatchObject([{ ok: false }]);
     expect((await readReplicaState(main, main)).reason).toContain("not a standby");
     const other: TestDatabase = await createTestDatabase({ empty: true });
     const stranger = open(other.url);
