@@ -15,6 +15,8 @@ const settings = {
   fsync: "off",
   synchronous_commit: "off",
   full_page_writes: "off",
+  // It would visit each of the databases, which live for seconds.
+  autovacuum: "off",
   max_connections: 100 + 40 * availableParallelism(),
 };
 
