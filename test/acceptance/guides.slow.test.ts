@@ -137,20 +137,22 @@ describe.each(languages)("the guides in %s", (language) => {
     await run("first-event", language, (output) => output.includes(`SOS of ${uid}: SOS pressed`));
   });
 
-  it.skipIf(!canRun[language] || language === "sh")("print the first SOS that comes as a webhook", async () => {
-    const { PORT = "", VIGIL_WEBHOOK_SECRET = "" } = env;
-    const hook = `http://127.0.0.1:${PORT}/hook`;
-    const receives = run("first-event#As a webhook", language, (output) =>
-      output.includes(`SOS of ${uid}: SOS pressed`),
-    );
-    const answers = async (): Promise<void> => expect((await fetch(hook, { method: "POST" })).status).toBe(401);
-    await vi.waitFor(answers, { timeout: limitMs, interval: 100 });
-    const forwarding = ["--integration", integrationId, "--forward", hook, "--secret", VIGIL_WEBHOOK_SECRET];
-    const all = ["--since", "00000000-0000-0000-0000-000000000000", "--count", String(await countEvents())];
-    const { code, stderr } = await runVigil(["webhooks", "listen", ...forwarding, ...all, "--data-dir", folder.path]);
-    expect([code, stderr]).toEqual([0, expect.stringMatching(/ alarm\.sos {2}200\n/)]);
-    await receives;
-  });
+  // A shell cannot listen.
+  if (language !== "sh")
+    runs("print the first SOS that comes as a webhook", async () => {
+      const { PORT = "", VIGIL_WEBHOOK_SECRET = "" } = env;
+      const hook = `http://127.0.0.1:${PORT}/hook`;
+      const receives = run("first-event#As a webhook", language, (output) =>
+        output.includes(`SOS of ${uid}: SOS pressed`),
+      );
+      const answers = async (): Promise<void> => expect((await fetch(hook, { method: "POST" })).status).toBe(401);
+      await vi.waitFor(answers, { timeout: limitMs, interval: 100 });
+      const forwarding = ["--integration", integrationId, "--forward", hook, "--secret", VIGIL_WEBHOOK_SECRET];
+      const all = ["--since", "00000000-0000-0000-0000-000000000000", "--count", String(await countEvents())];
+      const { code, stderr } = await runVigil(["webhooks", "listen", ...forwarding, ...all, "--data-dir", folder.path]);
+      expect([code, stderr]).toEqual([0, expect.stringMatching(/ alarm\.sos {2}200\n/)]);
+      await receives;
+    });
 
   runs("send an alarm to a phone", async () => {
     pushed.length = 0;
