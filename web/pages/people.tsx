@@ -14,6 +14,7 @@ import { setQuery, useQuery } from "../state/router.ts";
 import { useStore } from "../state/store.ts";
 import { common } from "../texts/common.ts";
 import { showNumber } from "../texts/format.ts";
+import { mapTexts } from "../texts/map.ts";
 import { peopleTexts as texts } from "../texts/people.ts";
 import "../styles/rules.css";
 
@@ -82,7 +83,8 @@ function PeopleTable({ people }: { people: readonly ListedPerson[] }) {
         <Link to={`/console/devices/${uid}`}>{name || uid}</Link>{" "}
         <small>
           {texts(role)}
-          {device && ` · ${common(device.is_online ? "online" : "offline")}`}
+          {device &&
+            ` · ${inAlarm.has(uid) ? mapTexts("stateAlarm") : common(device.is_online ? "online" : "offline")}`}
           {percent !== undefined && ` · ${isLow(percent) ? "▼ " : ""}${showNumber(percent, 0)} %`}
         </small>
       </li>
