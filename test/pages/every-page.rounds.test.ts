@@ -103,7 +103,6 @@ describe.skipIf(!browserPath)("every page of the console (skipped where no Chrom
       "/console/organization",
       "/console/operator",
       ...views.map((view) => `/console/operator?view=${view}`),
-      "/console/nothing-here",
     ];
   });
   afterAll(() => world?.close());
@@ -112,8 +111,22 @@ describe.skipIf(!browserPath)("every page of the console (skipped where no Chrom
   async function open(page: Page, path: string): Promise<void> {
     await page.goto(`${world.http}${path}`);
     await page.locator("h1").first().waitFor();
-    const waiting = page.locator("p.state[role=status], .map-wait");
+    const waiting = page.locator("p.state[role=status]");
     await vi.waitFor(async () => expect([path, await waiting.count()]).toEqual([path, 0]), { timeout: 60_000 });
+  }
+
+  /** Opens one page after the other, and tells of those that cannot be opened what is wrong with them. */
+  async function openEach(page: Page, addresses: readonly string[], check: (path: string) => Promise<string[]>) {
+    const found: string[] = [];
+    for (const path of addresses) {
+      await open(page, path)
+        .then(() => check(path))
+        .then(
+          (faults) => found.push(...faults.map((fault) => `${path}: ${fault}`)),
+          (error: unknown) => found.push(`${path}: ${String(error)}`),
+        );
+    }
+    return found;
   }
 
   function complaintsOf({ page }: ConsolePage): string[] {
