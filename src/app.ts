@@ -18,6 +18,7 @@ import { describeApi } from "./http/openapi.ts";
 import type { RateLimiter } from "./http/rate-limit.ts";
 import { rateHeaders } from "./http/rate-limit-window.ts";
 import type { Route } from "./http/route.ts";
+import { traceCalls } from "./http/traced-calls.ts";
 import { Uploads } from "./http/uploads.ts";
 import type { Clock } from "./lib/clock.ts";
 import { type ApiError, notFound, throttled } from "./lib/errors.ts";
@@ -52,6 +53,7 @@ import { thresholdRoutes } from "./resources/thresholds/threshold-routes.ts";
 import { removeDevice } from "./resources/use-cases/device-removal.ts";
 import { withdrawInvitations } from "./resources/use-cases/withdrawn-invitations.ts";
 import { userRoutes } from "./resources/users/user-routes.ts";
+import type { Tracer } from "./tracing/tracer.ts";
 
 export interface AppOptions {
   /** The surface; see routeTable. */
@@ -85,6 +87,7 @@ export interface AppOptions {
   trustProxy: readonly string[];
   /** A line at info for successful calls too; absent: at debug. */
   logsEveryCall?: boolean;
+  tracer?: Tracer | undefined;
 }
 
 export interface RouteTableOptions {
@@ -166,6 +169,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   app.addContentTypeParser("*", (request: FastifyRequest, payload: IncomingMessage) =>
     uploads.collect(request, payload),
   );
+  if (options.tracer) traceCalls(app, options.tracer);
 
   app.addHook("onRequest", (request, reply, done) => {
     reply.headers(baseHeaders(request.id));

@@ -51,6 +51,7 @@ test("the configuration has the documented defaults when nothing is set", () => 
     speech: { kind: "espeak" },
     logLevel: "info",
     accessLog: false,
+    tracing: undefined,
   });
 });
 
@@ -150,4 +151,35 @@ test("the configuration has one process below four cores, else one per core", ()
   expect([1, 2, 64].map((cores) => processesOf("auto", cores))).toEqual([1, 2, 16]);
   expect(processesOf("5", 2)).toBe(5);
   for (const wrong of ["0", "17", "-1", "many", ""]) expect(() => processesOf(wrong, 2)).toThrow(ConfigError);
+});
+
+test("traces go to the collector that the variables of OpenTelemetry name", () => {
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318/" };
+  expect(loadConfig({}, env).tracing).toEqual({
+    url: "http://collector:4318/v1/traces",
+    headers: {},
+    serviceName: "vigil",
+    ratio: 1,
+  });
+  const more = {
+    OTEL_EXPORTER_OTLP_HEADERS: "x-key=a%20b",
+    OTEL_SERVICE_NAME: "care",
+    OTEL_TRACES_SAMPLER_ARG: "0.01",
+  };
+  expect(loadConfig({}, { ...env, ...more }).tracing).toMatchObject({
+    headers: { "x-key": "a b" },
+    serviceName: "care",
+    ratio: 0.01,
+  });
+  expect(loadConfig({}, { ...env, OTEL_SDK_DISABLED: "true" }).tracing).toBeUndefined();
+});
+
+test.each([
+  ["OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318", "must be an http(s) URL"],
+  ["OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", "must be http/json"],
+  ["OTEL_EXPORTER_OTLP_HEADERS", "secret", "must be headers like name=value"],
+  ["OTEL_TRACES_SAMPLER_ARG", "1.5", "must be a share from 0 to 1"],
+])("%s=%s stops the start", (name, text, reason) => {
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318", [name]: text };
+  expect(() => loadConfig({}, env)).toThrow(new RegExp(`${name} ${reason.replace(/[()]/g, "\\$&")}`));
 });

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import type { SpeechSetting } from "./audio/speech-provider.ts";
 import { type LogLevel, logLevels } from "./lib/logger.ts";
 import { parseNetwork } from "./lib/network-list.ts";
+import { parseHeaderList, type TracingSettings } from "./tracing/tracing-settings.ts";
 
 /** Settings come from flags and from the environment, flags first. This is the only file that reads the environment. */
 export interface Config {
@@ -70,6 +71,8 @@ export interface Config {
   logLevel: LogLevel;
   /** A log line for every call, not only for refused ones. */
   accessLog: boolean;
+  /** Where traces go to; undefined: nothing is traced. */
+  tracing: TracingSettings | undefined;
 }
 
 export interface DedicatedPort {
@@ -198,6 +201,34 @@ function proxyNetworksOf(protocol: string | undefined, networks: string | undefi
   return isOn ? parsed : [];
 }
 
+type Parsed = <T>(name: string, parse: (name: string, text: string) => T) => T | undefined;
+
+/** The variables that OpenTelemetry defines, so that an environment made for it fits. */
+function parseTracing(parsed: Parsed, read: (name: string) => string | undefined): TracingSettings | undefined {
+  const base = parsed("OTEL_EXPORTER_OTLP_ENDPOINT", httpUrl);
+  if (base === undefined || read("OTEL_SDK_DISABLED") === "true") return undefined;
+  parsed("OTEL_EXPORTER_OTLP_PROTOCOL", (name, text) => {
+    if (text !== "http/json") throw new ConfigError(name, `must be http/json, not "${text}"`);
+  });
+  return {
+    url: `${base.replace(/\/+$/, "")}/v1/traces`,
+    headers:
+      parsed("OTEL_EXPORTER_OTLP_HEADERS", (name, text) => {
+        const headers = parseHeaderList(text);
+        // The message must not repeat them: they hold keys.
+        if (!headers) throw new ConfigError(name, "must be headers like name=value separated by commas");
+        return headers;
+      }) ?? {},
+    serviceName: read("OTEL_SERVICE_NAME") ?? "vigil",
+    ratio:
+      parsed("OTEL_TRACES_SAMPLER_ARG", (name, text) => {
+        if (!/^(0(\.\d+)?|1(\.0+)?)$/.test(text))
+          throw new ConfigError(name, `must be a share from 0 to 1, not "${text}"`);
+        return Number(text);
+      }) ?? 1,
+  };
+}
+
 export function loadConfig(
   flags: ConfigFlags = {},
   env: Environment = process.env,
@@ -269,5 +300,6 @@ export function loadConfig(
     speech: parsed("VIGIL_TTS", parseSpeech) ?? { kind: "espeak" },
     logLevel: parsed("VIGIL_LOG_LEVEL", parseLogLevel) ?? defaultLogLevel,
     accessLog: parsed("VIGIL_ACCESS_LOG", parseSwitch) ?? false,
+    tracing: parseTracing(parsed, read),
   };
 }

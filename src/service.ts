@@ -17,6 +17,7 @@ import { loadCatalog } from "./resources/catalog/catalog.ts";
 import { loadCarriers } from "./resources/locations/carrier.ts";
 import { openApiRole } from "./roles/api-role.ts";
 import { openGatewayRole } from "./roles/gateway-role.ts";
+import { openTracer } from "./roles/open-tracer.ts";
 import { startOpsServer } from "./roles/ops-server.ts";
 import { openOwnDatabase } from "./roles/own-database.ts";
 import { keepPartitions, tablesOf } from "./roles/partitioned-tables.ts";
@@ -27,6 +28,7 @@ import { RetentionGuard } from "./roles/retention-guard.ts";
 import { openSecretBox, requireFittingKey } from "./roles/secret-key.ts";
 import type { ServiceParts } from "./roles/service-parts.ts";
 import { openWorkerRole } from "./roles/worker-role.ts";
+import type { Tracer } from "./tracing/tracer.ts";
 
 export interface RunningService {
   http: string;
@@ -71,7 +73,10 @@ async function open(
 ): Promise<RunningService> {
   const clock = makeClock(config.clockOffsetSeconds);
   const metrics = new Metrics();
-  const openDatabase = await findServiceDatabase(config, log, lifecycle, supervised?.connection);
+  const processId = newUuid();
+  const version = packageVersion();
+  const tracer = openTracer({ config, lifecycle, log, metrics, processId, version });
+  const openDatabase = await findServiceDatabase(config, log, lifecycle, supervised?.connection, tracer);
   const db = openDatabase({ poolSize: backgroundPoolSize });
   await migrate(db, clock, ({ version, name }) => log.info({ version, name }, "applying migration"));
   lifecycle.add("hold on the schema", await holdSchema(db, log));
@@ -108,9 +113,7 @@ async function open(
 
   let address = `http://127.0.0.1:${config.port}`;
   const baseUrl = (): string => config.baseUrl ?? address;
-  const opened = { db, openDatabase, listener, secrets, rules, voice, retention };
-  const processId = newUuid();
-  const version = packageVersion();
+  const opened = { db, openDatabase, listener, secrets, rules, voice, retention, tracer };
   const gateways = supervised?.gateways ?? 1;
   const shared = { processId, version, config, lifecycle, clock, log, metrics, gateways, baseUrl, ...opened };
   const parts = { ...shared, catalog: loadCatalog(), carrierName: loadCarriers() };
@@ -151,11 +154,12 @@ async function findServiceDatabase(
   log: Logger,
   lifecycle: Lifecycle,
   embedded: EmbeddedConnection | undefined,
+  tracer: Tracer | undefined,
 ): Promise<OpenDatabase> {
   const opener =
     (connection: DatabaseOptions["connection"]): OpenDatabase =>
     (options) => {
-      const db = openDatabase({ connection, log, ...options });
+      const db = openDatabase({ connection, log, tracer, ...options });
       lifecycle.add("database", () => db.close());
       return db;
     };

@@ -1,5 +1,6 @@
 import type { Config } from "../config.ts";
 import type { Database } from "../db/database.ts";
+import { readDistribution } from "../db/distribution.ts";
 import { migrate, migrationStatus } from "../db/migrate.ts";
 import { maintainPartitions } from "../db/partitions.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -42,12 +43,14 @@ const status: Command = {
       const { version } = await db.one<{ version: string }>`select current_setting('server_version') as version`;
       const migrations = await migrationStatus(db);
       const done = migrations.filter(({ appliedAt }) => appliedAt !== null);
+      const { citus, workers, distributed } = await readDistribution(db);
       return {
         embedded: config.databaseUrl === undefined,
         location: config.databaseUrl === undefined ? config.dataDir : describeDatabaseUrl(config.databaseUrl),
         server_version: version,
         schema_version: done.length,
         current: done.length === migrations.length,
+        ...(citus === undefined ? {} : { citus_version: citus, citus_workers: workers, distributed }),
         migrations: migrations.map(({ version: number, name, appliedAt }) => ({
           version: number,
           name,

@@ -33,6 +33,9 @@ const shownLists = new Set<string>(["roles", "gatewayPorts", "webhookBackoffSeco
 const shownDetails = new Set([
   "node",
   "disk_space",
+  "disk_speed",
+  "memory",
+  "open_files",
   "migrations",
   "http_port",
   "gateway_port",

@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import type { FastifyInstance } from "fastify";
 import type { Database } from "../db/database.ts";
 import { readJson } from "../http/body.ts";
-import { compileBody, makeValidator } from "../http/validation.ts";
+import { lazyBody, makeValidator } from "../http/validation.ts";
 import type { Clock } from "../lib/clock.ts";
 import {
   invalidCredentials,
@@ -38,7 +38,7 @@ export function registerAcceptance(
   app: FastifyInstance,
   { db, clock, passwords, page }: { db: Database; clock: Clock; passwords: PasswordWork; page: ConsolePage },
 ): void {
-  const check = compileBody(makeValidator(), AcceptRequest);
+  const check = lazyBody(makeValidator(), AcceptRequest);
 
   app.get<{ Querystring: { token?: unknown } }>("/console/accept", async (request, reply) => {
     const { token } = request.query;

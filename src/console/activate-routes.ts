@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import type { FastifyInstance } from "fastify";
 import type { Database } from "../db/database.ts";
 import { readJson } from "../http/body.ts";
-import { compileBody, makeValidator } from "../http/validation.ts";
+import { lazyBody, makeValidator } from "../http/validation.ts";
 import type { Clock } from "../lib/clock.ts";
 import { notFound, validationError } from "../lib/errors.ts";
 import { maxPublicBodyBytes, type RawBody } from "../lib/raw-body.ts";
@@ -23,7 +23,7 @@ export function registerActivation(
   app: FastifyInstance,
   { db, clock, passwords, page }: { db: Database; clock: Clock; passwords: PasswordWork; page: ConsolePage },
 ): void {
-  const check = compileBody(makeValidator(), ActivateRequest);
+  const check = lazyBody(makeValidator(), ActivateRequest);
 
   app.get<{ Querystring: { token?: unknown } }>("/console/activate", async (request, reply) => {
     const { token } = request.query;

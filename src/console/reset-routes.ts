@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import type { FastifyInstance } from "fastify";
 import type { Database } from "../db/database.ts";
 import { readJson } from "../http/body.ts";
-import { compileBody, makeValidator } from "../http/validation.ts";
+import { lazyBody, makeValidator } from "../http/validation.ts";
 import type { Clock } from "../lib/clock.ts";
 import { validationError } from "../lib/errors.ts";
 import { networkOf } from "../lib/network-of.ts";
@@ -38,8 +38,8 @@ const linkNotValid = () => validationError({ token: ["The link has already been 
 /** For people who forgot their password: a mail with a link, and the page behind it. Nobody learns here who has an account. */
 export function registerPasswordReset(app: FastifyInstance, options: PasswordResetOptions): void {
   const { db, clock, passwords, page } = options;
-  const checkForgot = compileBody(makeValidator(), ForgotRequest);
-  const checkReset = compileBody(makeValidator(), ResetRequest);
+  const checkForgot = lazyBody(makeValidator(), ForgotRequest);
+  const checkReset = lazyBody(makeValidator(), ResetRequest);
 
   async function mailLink(email: string, address: string, now: Date): Promise<void> {
     const waits = [

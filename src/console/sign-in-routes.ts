@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { readJson } from "../http/body.ts";
-import { compileBody, makeValidator } from "../http/validation.ts";
+import { lazyBody, makeValidator } from "../http/validation.ts";
 import type { Clock } from "../lib/clock.ts";
 import { invalidCredentials, invalidToken, secondFactorRequired, throttled, validationError } from "../lib/errors.ts";
 import { maxPublicBodyBytes, type RawBody } from "../lib/raw-body.ts";
@@ -33,7 +33,7 @@ type SignedIn = Extract<LoginOutcome, { kind: "ok" | "operator" }>;
 /** The two ways to begin a session: a token for programs, a cookie for the browser. */
 export function registerSignIn(app: FastifyInstance, options: SignInOptions): void {
   const { db, clock } = options;
-  const check = compileBody(makeValidator(), LoginRequest);
+  const check = lazyBody(makeValidator(), LoginRequest);
 
   const logOperator = (
     { userId: id, email }: OperatorIdentity,

@@ -1,7 +1,9 @@
 import { Client, type ClientConfig, Pool, type PoolClient, type QueryResultRow, types } from "pg";
 import type { Logger } from "../lib/logger.ts";
+import type { Tracer } from "../tracing/tracer.ts";
 import { isRetryable, isUnavailable, PoolExhausted } from "./failures.ts";
 import { Sql, type Statement, StatementNames } from "./sql.ts";
+import { traceStatements } from "./traced-client.ts";
 
 type Template = TemplateStringsArray | Sql;
 
@@ -20,6 +22,8 @@ export interface Tx extends Db {
   afterCommit(hook: () => void): void;
   /** Undoes the work alone when it throws, and keeps the transaction usable. */
   savepoint<T>(work: () => Promise<T>): Promise<T>;
+  /** The trace that the transaction belongs to, as a header; null: none is recorded. */
+  readonly traceparent: string | null;
 }
 
 export interface Database extends Db {
@@ -74,12 +78,14 @@ export interface DatabaseOptions {
   laneSize?: number;
   acquireTimeoutMs?: number;
   statementTimeoutMs?: number;
+  tracer?: Tracer | undefined;
 }
 
 export function openDatabase(options: DatabaseOptions): Database {
   const {
     connection,
     log,
+    tracer,
     poolSize = 10,
     laneSize = 2,
     acquireTimeoutMs = 5000,
@@ -104,7 +110,8 @@ export function openDatabase(options: DatabaseOptions): Database {
   // The pool listens only to idle connections. One that is lost in use, between two statements, would end the process; its
   // next statement fails, and says so to whoever sent it.
   pool.on("connect", (client) => client.on("error", () => undefined));
-  const lanes = Array.from({ length: laneSize }, () => new PipelinedLane(config, acquireTimeoutMs));
+  if (tracer) pool.on("connect", (client) => traceStatements(client, tracer));
+  const lanes = Array.from({ length: laneSize }, () => new PipelinedLane(config, acquireTimeoutMs, tracer));
   let turn = 0;
 
   const acquire = async (): Promise<PoolClient> => {
@@ -137,6 +144,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     const tx: Tx = {
       ...makeDb(names, (statement) => client.query(statement)),
       afterCommit: (hook) => hooks.push(hook),
+      traceparent: tracer?.current?.traceparent ?? null,
       savepoint: async (inner) => {
         const name = `s${depth++}`;
         await client.query(`savepoint ${name}`);
@@ -184,6 +192,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     connect: async () => {
       const client = new Client({ ...config, connectionTimeoutMillis: acquireTimeoutMs, statement_timeout: 0 });
       client.on("error", (error) => log.debug({ err: error.message }, "a database connection was lost"));
+      if (tracer) traceStatements(client, tracer);
       await client.connect();
       return client;
     },
@@ -197,9 +206,11 @@ export function openDatabase(options: DatabaseOptions): Database {
 /** One connection that carries many statements at once, in order; opened again when it was lost. */
 class PipelinedLane {
   readonly #config: ClientConfig;
+  readonly #tracer: Tracer | undefined;
   #client: Promise<Client> | undefined;
 
-  constructor(config: ClientConfig, connectTimeoutMs: number) {
+  constructor(config: ClientConfig, connectTimeoutMs: number, tracer: Tracer | undefined) {
+    this.#tracer = tracer;
     this.#config = { ...config, pipeline: true, connectionTimeoutMillis: connectTimeoutMs } as ClientConfig;
   }
 
@@ -210,6 +221,7 @@ class PipelinedLane {
 
   async #open(): Promise<Client> {
     const client = new Client(this.#config);
+    if (this.#tracer) traceStatements(client, this.#tracer);
     const forget = (): void => {
       this.#client = undefined;
     };

@@ -5,6 +5,7 @@ import type { Clock } from "../lib/clock.ts";
 import { throttled } from "../lib/errors.ts";
 import type { FairSlots } from "../lib/fair-slots.ts";
 import type { RawBody } from "../lib/raw-body.ts";
+import { answerSchemas, lazySerializer } from "./answer-serializers.ts";
 import type { Authenticator } from "./authenticate.ts";
 import { readJson, readText } from "./body.ts";
 import { CallContext, pathOf } from "./call-context.ts";
@@ -19,8 +20,7 @@ import type { RateLimiter } from "./rate-limit.ts";
 import { personPolicies, type RateDecision, type RatePolicy, rateHeaders } from "./rate-limit-window.ts";
 import type { Answer, Route } from "./route.ts";
 import type { SchemaChecker } from "./schema-check.ts";
-import { collectNamed } from "./schemas.ts";
-import { type BodyCheck, compileBody, makeValidator } from "./validation.ts";
+import { type BodyCheck, lazyBody, makeValidator } from "./validation.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -55,7 +55,6 @@ const apiRoot = "/api/v1";
 export function registerRoutes(app: FastifyInstance, routes: readonly Route[], options: KernelOptions): void {
   const validator = makeValidator();
   const isLiteral = literalSegments(routes);
-  for (const schema of collectNamed(routes.flatMap(schemasOf)).values()) app.addSchema(schema);
   app.decorateRequest("principal", undefined);
   app.decorateRequest("releaseUpload", undefined);
 
@@ -91,7 +90,8 @@ export function registerRoutes(app: FastifyInstance, routes: readonly Route[], o
       method: route.method,
       url: route.path,
       config: route.text ? { route, maxBodyBytes: route.text.maxBytes } : { route },
-      schema: { response: serializers(route) },
+      schema: { response: answerSchemas(route) },
+      serializerCompiler: ({ httpStatus }) => lazySerializer(route.responses[Number(httpStatus)] as TSchema),
       handler: (request, reply) => {
         if (!request.principal) throw new Error("a call came past the gates");
         const answer = run(request, reply, request.principal);
@@ -121,16 +121,6 @@ const keyOwner = (principal: Caller): string =>
 export const policiesOf = (principal: Caller): readonly RatePolicy[] =>
   principal.kind === "partner" ? principal.partner.ratePolicies : personPolicies;
 
-const schemasOf = (route: Route): TSchema[] =>
-  [route.body, ...Object.values(route.responses)].filter((schema): schema is TSchema => !!schema);
-
-const serializers = (route: Route): Record<string, TSchema> =>
-  Object.fromEntries(
-    Object.entries(route.responses).flatMap(([status, schema]) =>
-      schema && !route.produces ? [[status, schema]] : [],
-    ),
-  );
-
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
@@ -138,7 +128,7 @@ type Runner = (request: FastifyRequest, reply: FastifyReply, principal: Caller) 
 
 function makeRunner(route: Route, validator: SchemaChecker, options: KernelOptions): Runner {
   const { clock, baseUrl } = options;
-  const checkBody: BodyCheck<unknown> | undefined = route.body && compileBody(validator, route.body);
+  const checkBody: BodyCheck<unknown> | undefined = route.body && lazyBody(validator, route.body);
   const constants = route.isConstant ? new Map<string, string>() : undefined;
 
   /** Steps 8 to 10: object, body, state. */

@@ -15,17 +15,21 @@ const defaultMaxItems = 50;
  */
 export class SchemaChecker {
   readonly #first: Ajv;
-  readonly #all: Ajv;
-  /** What `#all` does not know yet: it is made ready only for the first value that is refused. */
+  readonly #options: Options;
+  readonly #formats = new Map<string, (text: string) => boolean>();
+  /** Made for the first value that is refused. */
+  #all: Ajv | undefined;
+  /** What `#all` does not know yet. */
   readonly #named = new Map<string, AnySchema>();
 
   constructor(options: Options) {
     this.#first = new Ajv({ ...options, allErrors: false });
-    this.#all = new Ajv({ ...options, allErrors: true, verbose: true });
+    this.#options = options;
   }
 
   addFormat(name: string, isValid: (text: string) => boolean): this {
-    for (const ajv of [this.#first, this.#all]) ajv.addFormat(name, isValid);
+    this.#first.addFormat(name, isValid);
+    this.#formats.set(name, isValid);
     return this;
   }
 
@@ -42,16 +46,22 @@ export class SchemaChecker {
     return (value) => {
       if (isGood(value)) return undefined;
       maxItems ??= maxItemsOf([schema, ...referred]);
-      this.#nameAll();
-      const findAll = this.#all.compile(schema);
+      const findAll = this.#prepareAll().compile(schema);
       findAll(excerptOf(value, maxItems + 1));
       return fieldErrors(findAll.errors ?? [], root);
     };
   }
 
-  #nameAll(): void {
+  #prepareAll(): Ajv {
+    this.#all ??= new Ajv({
+      ...this.#options,
+      allErrors: true,
+      verbose: true,
+      formats: Object.fromEntries(this.#formats),
+    });
     for (const [name, schema] of this.#named) if (!this.#all.getSchema(name)) this.#all.addSchema(schema);
     this.#named.clear();
+    return this.#all;
   }
 }
 

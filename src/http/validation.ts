@@ -32,6 +32,15 @@ export function compileBody<T extends TSchema>(checker: SchemaChecker, schema: T
   };
 }
 
+/** Compiles with the first body; see lazySerializer. */
+export function lazyBody<T extends TSchema>(checker: SchemaChecker, schema: T): BodyCheck<Static<T>> {
+  let check: BodyCheck<Static<T>> | undefined;
+  return (body) => {
+    check ??= compileBody(checker, schema);
+    return check(body);
+  };
+}
+
 /** Deeper than any record, and far from the end of the stack that validator, serializer and database need for each level. */
 const maxDepth = 500;
 

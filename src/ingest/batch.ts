@@ -5,6 +5,7 @@ import { onClient } from "../db/database.ts";
 import { newUuid } from "../lib/ids.ts";
 import type { OutboundEntry } from "../outbox/outbound-entry.ts";
 import { eventTypes } from "../resources/events/event-types.ts";
+import type { Tracer } from "../tracing/tracer.ts";
 import type { AcceptedPacket, BatchStep, PartRefusal } from "./batch-step.ts";
 import { beginBatch, copiesOf, type FrameKeyRow, insertFrameKeys, markJumps } from "./batch-store.ts";
 import type { DeviceHold, DeviceMemory } from "./device-memory.ts";
@@ -13,6 +14,7 @@ import { readNames } from "./event-store.ts";
 import { noRows } from "./ingest-rows.ts";
 import { outboundOf } from "./outbound-rows.ts";
 import { deviceTimeOf, type Packet, reportKey, reportsOf } from "./packet.ts";
+import { tracesOfDevices } from "./packet-traces.ts";
 import { addPresenceEvents } from "./presence-events.ts";
 import type { OrganizationRules, RuleView } from "./rules/organization-rules.ts";
 import { mayHaveMissedChange, type PastThresholds, readPast } from "./rules/past-thresholds.ts";
@@ -55,6 +57,7 @@ export interface StoreOptions extends Omit<EvaluateOptions, "isScheduled"> {
   rules: RuleBook;
   /** In this order. */
   steps: readonly BatchStep[];
+  tracer?: Tracer | undefined;
 }
 
 const ecgType = eventTypes.ecg_recorded.number;
@@ -118,7 +121,8 @@ export async function storeBatch(
   if (changes.length > 0) addPresenceEvents(rows, changes, await readNames(client, changes), options.newId);
   const memories = outcomes.map(({ hold, memory }) => [hold, memory] as const);
   const count = outcomes.reduce((sum, { rules }) => sum + rules.evaluations, 0);
-  const locking = outboundOf(client, rows, nowMs);
+  const traceOf = options.tracer ? tracesOfDevices(batch.packets) : undefined;
+  const locking = outboundOf(client, rows, nowMs, traceOf);
   // Made while the database answers; should this throw, the other is not asked any more.
   locking.catch(() => undefined);
   const copies = copiesOf(rows);

@@ -10,6 +10,7 @@ import { BlamedDevices } from "./blamed-devices.ts";
 import type { DeviceHold } from "./device-memory.ts";
 import { makeIngestMetrics } from "./ingest-metrics.ts";
 import { type Outcome, type Packet, sizeOf } from "./packet.ts";
+import { beginPacket, endPacket, traceAttempt } from "./packet-traces.ts";
 import { keepPoisoned } from "./poison-store.ts";
 import { rereadRules } from "./rules/rule-store.ts";
 import { WaitingPackets } from "./waiting-packets.ts";
@@ -100,6 +101,7 @@ class BatchingIngest implements Ingest {
   }
 
   submit(packet: Packet): void {
+    if (this.#options.tracer) packet.span = beginPacket(this.#options.tracer, packet);
     this.queuedFrames++;
     this.queuedBytes += sizeOf(packet);
     this.#waiting.add(packet);
@@ -233,7 +235,12 @@ class BatchingIngest implements Ingest {
     }
   }
 
-  async #attempt(batch: Batch): Promise<Committed> {
+  #attempt(batch: Batch): Promise<Committed> {
+    const { tracer } = this.#options;
+    return tracer ? traceAttempt(tracer, batch.packets, () => this.#attemptOnce(batch)) : this.#attemptOnce(batch);
+  }
+
+  async #attemptOnce(batch: Batch): Promise<Committed> {
     const { clock } = this.#options;
     const startedMs = performance.now();
     await this.#reread(batch);
@@ -345,6 +352,7 @@ class BatchingIngest implements Ingest {
       this.queuedFrames--;
       this.queuedBytes -= sizeOf(packet);
       packet.owner.packetSettled(packet, outcome);
+      if (packet.span) endPacket(packet.span, outcome);
     }
   }
 

@@ -10,6 +10,7 @@ import { eventTypes } from "../resources/events/event-types.ts";
 import { locationUpdateJson } from "../resources/locations/location-envelope.ts";
 import { healthSnapshotJson, isHealthSnapshot } from "../resources/telemetry/health-envelope.ts";
 import type { BatchRows, EventOwner } from "./ingest-rows.ts";
+import type { TraceOfFact } from "./packet-traces.ts";
 
 const outboundTypes = new Map<number, WebhookEventType>(
   Object.values(eventTypes).flatMap(({ number, outboundType }) => (outboundType ? [[number, outboundType]] : [])),
@@ -22,7 +23,12 @@ export interface BatchOutbound {
 }
 
 /** To be called when all rows of the batch are known, and right before its commit: it locks the lanes of its organizations. */
-export async function outboundOf(client: Client, rows: BatchRows, nowMs: number): Promise<BatchOutbound> {
+export async function outboundOf(
+  client: Client,
+  rows: BatchRows,
+  nowMs: number,
+  traceOf?: TraceOfFact,
+): Promise<BatchOutbound> {
   const counts = countsOf(rows);
   if (counts.size === 0) return { copy: copyOf([]), wakeUps: [] };
   const locked = await client.query<Lane>(namedStatement("ingest_outbound", reserveLanes(counts, nowMs)));
@@ -30,7 +36,7 @@ export async function outboundOf(client: Client, rows: BatchRows, nowMs: number)
   if (!writer.isIdle) addFacts(writer, rows);
   // Both values are made by the program, and a text of several statements takes no parameters.
   const wakeUps = writer.pushed().map((id) => `select pg_notify('${outboundChannel}', '${id}')`);
-  return { copy: copyOf(writer.rows), wakeUps };
+  return { copy: copyOf(writer.rows, traceOf), wakeUps };
 }
 
 /** The maximum number of rows for each integration of an organization. */
@@ -74,8 +80,8 @@ function addFacts(writer: OutboundWriter, { locations, telemetry, events, outbou
 /** A row is somewhat smaller; memory that grows by doubling is copied as often. */
 const rowBytes = 768;
 
-function copyOf(rows: OutboundWriter["rows"]): CopyRows {
-  const columns = "integration_id id organization_id device_uid type occurred_at push_epoch body".split(" ");
+function copyOf(rows: OutboundWriter["rows"], traceOf?: TraceOfFact): CopyRows {
+  const columns = "integration_id id organization_id device_uid type occurred_at push_epoch body trace".split(" ");
   const copy = new CopyRows("outbound_events", columns, rows.length * rowBytes);
   const known = new Map<Lane, { integrationId: Buffer; organizationId: Buffer }>();
   for (const { lane, id, fact, body } of rows) {
@@ -86,6 +92,7 @@ function copyOf(rows: OutboundWriter["rows"]): CopyRows {
     }
     const writer = copy.row().uuid(bytes.integrationId).uuid(id.bytes).uuid(bytes.organizationId);
     writer.text(fact.deviceUid).text(fact.type).timestamptz(fact.occurredAtMs).int4(lane.pushEpoch).text(body);
+    writer.text(traceOf ? traceOf(fact) : null);
   }
   return copy;
 }

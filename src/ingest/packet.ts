@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { FrameReport } from "../codecs/protocol-definition.ts";
 import type { DecodedFrame } from "../codecs/stream-decoder.ts";
+import type { Span } from "../tracing/tracer.ts";
 import type { DeviceHold } from "./device-memory.ts";
 
 /** A frame of an accepted device on its way into the database. */
@@ -12,6 +13,8 @@ export interface Packet {
   owner: PacketOwner;
   /** Set by the commit: the part of a recording in it was not taken, which is what the device is answered. */
   isRefused?: boolean;
+  /** Of its trace, where one is recorded. */
+  span?: Span | undefined;
 }
 
 /**

@@ -10,6 +10,7 @@ import { LaneReader, type ReadingLane } from "./lane-reader.ts";
 import type { ClaimedLane, PushSettings } from "./lane-store.ts";
 import { LaneWindow, type WindowEntry } from "./lane-window.ts";
 import { RetryQueue } from "./retry-queue.ts";
+import { beginDelivery, endDelivery, withTrace } from "./traced-delivery.ts";
 import type { Answer, WebhookTarget } from "./webhook-client.ts";
 import { webhookHeaders } from "./webhook-signature.ts";
 
@@ -188,17 +189,20 @@ export class DeliveryLane implements ReadingLane {
     entry: WindowEntry | undefined,
     age: RowAge,
   ): void {
-    const { clock } = this.#parts;
+    const { clock, tracer } = this.#parts;
     const { secret, previousSecret, previousUntil } = this.#settings;
     const startedAtMs = clock.nowMs();
     const isOverlap = previousUntil !== null && previousUntil.getTime() > startedAtMs;
     const secrets = { current: secret ?? "", previous: isOverlap ? previousSecret : null };
     const body = Buffer.from(visibleBody(row.type, row.body, this.#settings.scopes));
+    const headers = webhookHeaders({ id: row.id, type: row.type, body }, attempt, secrets, startedAtMs);
+    const span = tracer && beginDelivery(tracer, row, attempt, this.integrationId);
     this.#inFlight++;
     if (entry) this.#freshInFlight++;
     void this.#targetNow()
-      .send(webhookHeaders({ id: row.id, type: row.type, body }, attempt, secrets, startedAtMs), body)
+      .send(span ? withTrace(headers, span) : headers, body)
       .then((answer) => {
+        if (span) endDelivery(span, answer);
         this.#parts.slots.release(age);
         this.#ended(row, attempt, entry, startedAtMs, answer);
       });

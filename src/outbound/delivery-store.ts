@@ -14,6 +14,8 @@ export interface LogRow {
   body: string | null;
   /** The version of the settings when the row was read. */
   version: string | null;
+  /** What made the row, where it is traced. */
+  trace: string | null;
 }
 
 export interface RetryRow extends LogRow {
@@ -29,7 +31,7 @@ export const readLog = (
 ): Promise<LogRow[]> =>
   db.many<LogRow>`
     select id, type, device_uid as "deviceUid", push_epoch as "pushEpoch",
-      case when push_epoch = ${epoch} then body end as body, ${settingsVersion(integrationId)} as version
+      case when push_epoch = ${epoch} then body end as body, ${settingsVersion(integrationId)} as version, trace
     from outbound_events where integration_id = ${integrationId} and id > ${after}
     order by id limit ${limit}`;
 
@@ -41,7 +43,7 @@ export const readRetries = (
 ): Promise<RetryRow[]> =>
   db.many<RetryRow>`
     select r.id, r.attempts, r.due_at as "dueAt", r.push_epoch as "pushEpoch", e.type, e.device_uid as "deviceUid",
-      case when r.due_at <= ${now} then e.body end as body, ${settingsVersion(integrationId)} as version
+      case when r.due_at <= ${now} then e.body end as body, ${settingsVersion(integrationId)} as version, e.trace
     from (
       select id, attempts, due_at, push_epoch from deliveries
       where integration_id = ${integrationId} and id <> all(${busy}::uuid[]) order by due_at limit ${limit}

@@ -2,6 +2,7 @@ import type { Database } from "../db/database.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { SecretBox } from "../lib/secret-box.ts";
+import type { Tracer } from "../tracing/tracer.ts";
 import type { DeliveryMetrics } from "./delivery-metrics.ts";
 import type { DeliveryRecorder, RecordedLane } from "./delivery-recorder.ts";
 import type { Slots } from "./delivery-slots.ts";
@@ -23,5 +24,6 @@ export interface LaneParts {
   waitsMs: readonly number[];
   timeoutMs: number;
   maxInFlight: number;
+  tracer: Tracer | undefined;
   onClosed(lane: RecordedLane): void;
 }

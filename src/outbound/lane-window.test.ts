@@ -10,6 +10,7 @@ const row = (seq: number): LogRow => ({
   pushEpoch: 1,
   body: "{}",
   version: null,
+  trace: null,
 });
 
 function begun(count: number): { window: LaneWindow; entries: WindowEntry[] } {

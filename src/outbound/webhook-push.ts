@@ -10,6 +10,7 @@ import type { Metrics } from "../lib/metrics.ts";
 import type { SecretBox } from "../lib/secret-box.ts";
 import { identityChannel } from "../oauth/identity-changes.ts";
 import { outboundChannel } from "../outbox/outbound-log.ts";
+import type { Tracer } from "../tracing/tracer.ts";
 import { redriveChannel } from "./dead-letter-store.ts";
 import { DeliveryLane } from "./delivery-lane.ts";
 import { makeDeliveryMetrics } from "./delivery-metrics.ts";
@@ -50,6 +51,7 @@ export interface WebhookPushOptions {
   leaseMs?: number;
   /** Under which the leases stand; one of its own unless given. */
   owner?: string;
+  tracer?: Tracer | undefined;
 }
 
 export interface WebhookPush {
@@ -139,6 +141,7 @@ class Push implements WebhookPush {
       waitsMs,
       timeoutMs,
       maxInFlight: maxInFlightPerLane,
+      tracer: options.tracer,
       onClosed: (lane) => this.#forget(lane),
     };
     listener.on(outboundChannel, (integrationId) => this.#wake(integrationId));

@@ -34,8 +34,8 @@ export async function appendFacts(tx: Tx, facts: readonly OutboundFact[], nowMs:
   const { rows } = writer;
   if (rows.length === 0) return;
   await tx.run`
-    insert into outbound_events (integration_id, id, organization_id, device_uid, type, occurred_at, push_epoch, body)
-    select * from unnest(${rows.map(({ lane }) => lane.integrationId)}::uuid[], ${rows.map(({ id }) => id.text)}::uuid[],
+    insert into outbound_events (integration_id, id, organization_id, device_uid, type, occurred_at, push_epoch, body, trace)
+    select *, ${tx.traceparent}::text from unnest(${rows.map(({ lane }) => lane.integrationId)}::uuid[], ${rows.map(({ id }) => id.text)}::uuid[],
       ${rows.map(({ lane }) => lane.organizationId)}::uuid[], ${rows.map(({ fact }) => fact.deviceUid)}::text[],
       ${rows.map(({ fact }) => fact.type)}::text[],
       ${rows.map(({ fact }) => new Date(fact.occurredAtMs))}::timestamptz[],

@@ -236,7 +236,7 @@ export const columnDecisions: Readonly<Record<string, ColumnDecisions>> = {
   },
   outbound_events: {
     erasedWith: ["device", "person"],
-    rows: "integration_id id organization_id device_uid type occurred_at push_epoch body",
+    rows: "integration_id id organization_id device_uid type occurred_at push_epoch body trace",
   },
   outbound_lanes: {
     kept: {

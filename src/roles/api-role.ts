@@ -52,6 +52,7 @@ export function openApiRole({ config, lifecycle, ...parts }: ServiceParts): ApiR
         tokenTtlSeconds,
         trustProxy,
         logsEveryCall: config.accessLog,
+        tracer: parts.tracer,
       });
       lifecycle.add("http server", () => app.close());
       await app.listen({ host: config.host, port: config.port });

@@ -1,6 +1,8 @@
+import { freemem } from "node:os";
 import { isEspeakInstalled } from "../audio/espeak.ts";
 import type { Config } from "../config.ts";
 import type { Database } from "../db/database.ts";
+import { findNotedDistribution, readDistribution } from "../db/distribution.ts";
 import { migrationStatus } from "../db/migrate.ts";
 import { listExpired } from "../db/partitions.ts";
 import {
@@ -10,6 +12,7 @@ import {
   checkClock,
   checkDataDir,
   checkDiskSpace,
+  checkDistribution,
   checkMail,
   checkNode,
   checkPorts,
@@ -19,6 +22,14 @@ import {
   checkWalArchive,
 } from "./doctor-checks.ts";
 import { findLastBackup } from "./last-backup.ts";
+import {
+  checkDiskSpeed,
+  checkMemory,
+  checkOpenFiles,
+  measureSyncMs,
+  memoryLimitBytes,
+  readOpenFilesLimit,
+} from "./machine-checks.ts";
 import { tablesOf } from "./partitioned-tables.ts";
 import { readArchiveState } from "./wal-archive.ts";
 
@@ -46,6 +57,7 @@ export async function checkDatabase(db: Database, config: Config, nowMs: number)
       ...(isCurrent && config.databaseUrl === undefined
         ? [checkBackup(await findLastBackup(db), nowMs), checkWalArchive(config, await readArchiveState(db))]
         : []),
+      ...(isCurrent ? checkDistribution(await readDistribution(db), await findNotedDistribution(db)) : []),
       { name: "database", ok: isNewEnough, detail: `${kind} PostgreSQL ${server.version}${advice}` },
       {
         name: "migrations",
@@ -62,6 +74,9 @@ export const runChecks = async (config: Config, database: DatabaseChecks): Promi
   checkNode(process.version),
   await checkDataDir(config),
   await checkDiskSpace(config),
+  checkDiskSpeed(config, config.databaseUrl === undefined ? measureSyncMs(config.dataDir) : undefined),
+  checkMemory(memoryLimitBytes(), freemem()),
+  checkOpenFiles(config, readOpenFilesLimit()),
   ...database.checks,
   ...(await checkPorts(config)),
   // The real time of this machine, not that of a drill.

@@ -46,6 +46,7 @@ export async function openGatewayRole(parts: ServiceParts): Promise<GatewayAddre
     carrierName,
     isLocating: config.geolocateUrl !== undefined,
     isGeocoding: config.geocoderUrl !== undefined,
+    tracer: parts.tracer,
   });
   lifecycle.add("ingest", () => ingest.close());
   const gateway = await startGateway({

@@ -16,7 +16,11 @@ const largest: ReadonlySet<string> = new Set([
   "vigil_wal_archive_last_timestamp_seconds",
   "vigil_wal_archive_failing",
 ]);
-const smallest: ReadonlySet<string> = new Set(["process_start_time_seconds", "vigil_disk_free_bytes"]);
+const smallest: ReadonlySet<string> = new Set([
+  "process_start_time_seconds",
+  "vigil_disk_free_bytes",
+  "vigil_memory_available_bytes",
+]);
 
 interface Family {
   /** The lines that describe it. */

@@ -109,7 +109,8 @@ async function removeBelow(tx: Tx, organizationId: string): Promise<number> {
     select id from integrations where organization_id = ${organizationId}
     union all select id from memberships where organization_id = ${organizationId}`;
   const keys = await tx.run(sql`delete from idempotency_keys where principal_id in (${principals})`);
-  const windows = await tx.run(sql`delete from rate_windows where principal_id in (${principals})`);
+  const windows = await tx.run`
+    delete from rate_windows where principal_id in (select id from integrations where organization_id = ${organizationId})`;
   return frames + secrets + keys + windows;
 }
 
@@ -119,6 +120,8 @@ async function removePeopleWithoutMembership(tx: Tx, userIds: readonly string[])
       and not exists (select from memberships m where m.user_id = u.id) and u.operator_since is null
     for update`;
   const ids = alone.map(({ id }) => id);
+  // A person's calls are counted under their own id, whatever the organization: who stays keeps the count.
+  await tx.run`delete from rate_windows where principal_id = any(${ids}::uuid[])`;
   for (const table of ["alarm_mail_windows", "password_resets", "recovery_codes", "second_factors"]) {
     await tx.run(sql`delete from ${rawSql(table)} where user_id = any(${ids}::uuid[])`);
   }

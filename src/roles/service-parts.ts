@@ -10,6 +10,7 @@ import type { Metrics } from "../lib/metrics.ts";
 import type { SecretBox } from "../lib/secret-box.ts";
 import type { Catalog } from "../resources/catalog/catalog.ts";
 import type { CarrierName } from "../resources/locations/carrier.ts";
+import type { Tracer } from "../tracing/tracer.ts";
 import type { RetentionGuard } from "./retention-guard.ts";
 
 /** What the roles of one process share. A role adds what it opens to the lifecycle. */
@@ -35,6 +36,8 @@ export interface ServiceParts {
   rules: RuleBook;
   voice: VoiceService;
   retention: RetentionGuard;
+  /** Undefined: nothing is traced. */
+  tracer: Tracer | undefined;
   /** Gateways behind one port, which share its limits. */
   gateways: number;
   /** Where people reach the service: as configured, else where this process or one with its settings listens. */

@@ -47,7 +47,8 @@ export function openWorkerRole(parts: ServiceParts): void {
   const { smtpUrl, mailFrom: from } = config;
   const mails = startMailSender({ ...shared, smtpUrl, from, folder: join(config.dataDir, "mail") });
   lifecycle.add("mail sender", () => mails.close());
-  const push = startWebhookPush({ ...shared, owner: parts.processId, secrets, ...webhookOptions(config) });
+  const { processId: owner, tracer } = parts;
+  const push = startWebhookPush({ ...shared, owner, tracer, secrets, ...webhookOptions(config) });
   lifecycle.add("webhook push", () => push.close());
   const { geolocateUrl, geocoderUrl } = config;
   if (geolocateUrl === undefined && geocoderUrl === undefined) return;

@@ -5,6 +5,7 @@ import { openTestApi, type TestApi } from "../support/api.ts";
 import { callsWith, signIn } from "../support/browser-session.ts";
 import { auditOf, makeDevice, nobodysId, type TestDevice } from "../support/fixtures.ts";
 import { makeOperator } from "../support/operators.ts";
+import { describeSchemasThatCompile } from "../support/schemas-compile.ts";
 import {
   makeIntegration,
   makeOrganization,
@@ -48,6 +49,8 @@ function minRole({ path }: Route): Need {
 const addressOf = (path: string, id: string): string => path.replace(/:(id|uid)\b/, id).replace(/:\w+/g, nobodysId);
 
 const nameOf = ({ method, path }: Route): string => `${method} ${path}`;
+
+describeSchemasThatCompile(routes);
 
 describe("the matrix of the console", () => {
   let api: TestApi;

@@ -158,8 +158,8 @@ describe("the documents", () => {
   it("list every setting, and no other", async () => {
     const text = await documented("operators/configuration.md");
     const source = await readFile(join(root, "src/config.ts"), "utf8");
-    const read = new Set([...source.matchAll(/"((?:VIGIL_[A-Z_]+)|DATABASE_URL)"/g)].map((match) => match[1]));
-    const listed = [...text.matchAll(/^\| `((?:VIGIL_[A-Z_]+)|DATABASE_URL)` \|/gm)].map((match) => match[1]);
+    const read = new Set([...source.matchAll(/"((?:(?:VIGIL|OTEL)_[A-Z_]+)|DATABASE_URL)"/g)].map((match) => match[1]));
+    const listed = [...text.matchAll(/^\| `((?:(?:VIGIL|OTEL)_[A-Z_]+)|DATABASE_URL)` \|/gm)].map((match) => match[1]);
     expect(listed.toSorted()).toEqual([...read].toSorted());
   });
 

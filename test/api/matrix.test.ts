@@ -3,12 +3,13 @@ import { routeTable } from "../../src/app.ts";
 import { VoiceService } from "../../src/audio/voice-service.ts";
 import type { Route } from "../../src/http/route.ts";
 import { allScopes, type Scope } from "../../src/oauth/scopes.ts";
-import { loadCatalog } from "../../src/resources/catalog/catalog.ts";
 import { openTestApi, type TestAnswer, type TestApi } from "../support/api.ts";
+import { testCatalog } from "../support/catalog.ts";
 import { makeEcg } from "../support/ecg.ts";
 import { makeEvent } from "../support/events.ts";
 import { makeDevice, makeMember } from "../support/fixtures.ts";
 import { makeOperator } from "../support/operators.ts";
+import { describeSchemasThatCompile } from "../support/schemas-compile.ts";
 import {
   fetchToken,
   makeIntegration,
@@ -25,7 +26,7 @@ import {
  */
 const voice = new VoiceService({ kind: "off" });
 const routes = routeTable({
-  catalog: loadCatalog(),
+  catalog: testCatalog(),
   voice,
   commandAckTimeoutSeconds: 60,
   commandTtlSeconds: 86_400,
@@ -80,6 +81,8 @@ interface Objects {
   message: string;
   command: string;
 }
+
+describeSchemasThatCompile(routes);
 
 describe("the matrix of operations and callers", () => {
   let api: TestApi;

@@ -95,6 +95,9 @@ test("deletes an organization with all that it holds, and leaves the others alon
   await cli.sql.query("update devices set organization_id = $1 where uid = (select min(uid) from devices)", [
     rows[0].id,
   ]);
+  await cli.sql.query(
+    "insert into rate_windows select id, 'per_minute', now(), 1 from users union all select id, 'per_minute', now(), 1 from integrations",
+  );
   expect(await cli.vigil(["org", "delete", "care-co"], {}, "yes\n")).toMatchObject({ code: 1 });
   const removed = await cli.vigilJson(["org", "delete", "care-co", "--yes"]);
   expect(removed).toMatchObject({ slug: "care-co", devices: 1, integrations: 1, people: 1 });
@@ -105,6 +108,10 @@ test("deletes an organization with all that it holds, and leaves the others alon
   // Bob was a member of nothing else; Ada still is.
   const { rows: people } = await cli.sql.query("select email from users order by email");
   expect(people).toEqual([{ email: ada }]);
+  const { rows: counted } = await cli.sql.query(
+    "select email from rate_windows w left join users u on u.id = w.principal_id",
+  );
+  expect(counted).toEqual([{ email: ada }]);
   expect(await cli.vigilJson(["user", "list", "--org", "other-co"])).toHaveLength(1);
   await cli.expectFailure(["org", "delete", "care-co", "--yes"], 1, /no organization/);
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { loadCatalog } from "../../src/resources/catalog/catalog.ts";
+import { testCatalog } from "../support/catalog.ts";
 import {
   type CommandWorld,
   iwDevice,
@@ -100,7 +100,7 @@ test.each([
     device.write(`IWAP28,004A006F,${serialIn(second)},0,0,0#`);
     expect((await world.until(uid, refused, "ack_error")).error.code).toBe("device_rejected");
   }
-  const promised = loadCatalog()
+  const promised = testCatalog()
     .capabilitiesOf(model)
     .filter(({ kind, supported }) => kind === "command" && supported);
   const covered = new Set([...rows.map(([type]) => type), "send_message"]);
@@ -139,7 +139,7 @@ test("watch", async () => {
   );
   const wordOf = (frame: string): string => frame.split("*")[3]?.replace("]", "").split(",")[0] ?? "";
   await exchange(uid, device, rows, (frame) => watchFrame(uid, wordOf(frame)));
-  const promised = loadCatalog().capabilitiesOf("watch-generic");
+  const promised = testCatalog().capabilitiesOf("watch-generic");
   const types = promised.filter(({ kind, supported }) => kind === "command" && supported).map(({ code }) => code);
   expect(types.filter((type) => !watchRows.some(([one]) => one === type))).toEqual([]);
   await device.close();

@@ -5,7 +5,7 @@ import { makeManualClock } from "../../src/lib/clock.ts";
 import { newUuid } from "../../src/lib/ids.ts";
 import { makeLogger } from "../../src/lib/logger.ts";
 import { Metrics } from "../../src/lib/metrics.ts";
-import { loadCatalog } from "../../src/resources/catalog/catalog.ts";
+import { testCatalog } from "../support/catalog.ts";
 import { type CommandWorld, openCommandWorld } from "../support/command-world.ts";
 
 /** Connections that break in the middle of a write, which a real socket does only by chance. */
@@ -54,7 +54,7 @@ beforeAll(async () => {
     clock,
     log: makeLogger("silent"),
     metrics: new Metrics(),
-    catalog: loadCatalog(),
+    catalog: testCatalog(),
     nodeId,
     links: () => links.values(),
     linkOf: (id) => links.get(id),

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { maintainPartitions } from "../../src/db/partitions.ts";
 import { makeManualClock } from "../../src/lib/clock.ts";
 import { newUuid } from "../../src/lib/ids.ts";
-import { loadCatalog } from "../../src/resources/catalog/catalog.ts";
 import { makeCommandSweep } from "../../src/resources/commands/command-sweep.ts";
 import { resendTimezones } from "../../src/resources/commands/timezone-resend.ts";
 import { removeDeadNodes } from "../../src/resources/devices/device-sessions.ts";
 import { partitionedTables } from "../../src/roles/partitioned-tables.ts";
+import { testCatalog } from "../support/catalog.ts";
 import { type CommandWorld, iwDevice, openCommandWorld, serialIn } from "../support/command-world.ts";
 
 /** More than one process on one database, processes that are gone, and work that waits for months. */
@@ -132,7 +132,7 @@ test("the service sends a zone by name again when its offset changes, and only t
   const gateway = await world.openGateway();
   const uid = await world.device();
   const other = await world.device();
-  const options = { db: world.api.db, clock, catalog: loadCatalog(), commandTtlSeconds: 86_400 };
+  const options = { db: world.api.db, clock, catalog: testCatalog(), commandTtlSeconds: 86_400 };
   const zoneOf = async () => {
     const { token } = world.integration;
     const { body } = await world.api.call("GET", `/api/v1/devices/${uid}/`, { token });

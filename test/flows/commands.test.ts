@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { makeManualClock } from "../../src/lib/clock.ts";
-import { type Catalog, loadCatalog } from "../../src/resources/catalog/catalog.ts";
+import type { Catalog } from "../../src/resources/catalog/catalog.ts";
+import { testCatalog } from "../support/catalog.ts";
 import { type CommandWorld, iwDevice, openCommandWorld, serialIn } from "../support/command-world.ts";
 import type { TestGateway } from "../support/gateway.ts";
 
@@ -236,7 +237,7 @@ describe("the queue", () => {
 
 describe("without acknowledgement", () => {
   test("is done when it is written", async () => {
-    const catalog = loadCatalog();
+    const catalog = testCatalog();
     const deaf: Catalog = {
       ...catalog,
       capabilitiesOf: (slug) =>
@@ -262,7 +263,7 @@ describe("without acknowledgement", () => {
   });
 
   test("waits as long as the model says", async () => {
-    const catalog = loadCatalog();
+    const catalog = testCatalog();
     const slow: Catalog = {
       ...catalog,
       capabilitiesOf: (slug) =>

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { makeManualClock } from "../../src/lib/clock.ts";
-import { loadCatalog } from "../../src/resources/catalog/catalog.ts";
 import { updateDevice } from "../../src/resources/devices/device-writes.ts";
 import { cliActor } from "../support/api.ts";
+import { testCatalog } from "../support/catalog.ts";
 import { imeis } from "../support/devices.ts";
 import { type GatewayWorld, openGatewayWorld, type TestGateway } from "../support/gateway.ts";
 import { until } from "../support/until.ts";
@@ -100,7 +100,7 @@ async function logIn(uid: string, iccid: string): Promise<"open" | "closed"> {
 
 async function patchIccid(id: string, iccid: string | null): Promise<void> {
   const organization = { id: world.organizationId, timezone: "Europe/Rome" };
-  const write = { organization, given: { iccid }, catalog: loadCatalog(), actor: cliActor(organization.id) };
+  const write = { organization, given: { iccid }, catalog: testCatalog(), actor: cliActor(organization.id) };
   await world.db.transaction((tx) => updateDevice(tx, id, { ...write, now: clock.now() }, false));
 }
 

@@ -13,10 +13,12 @@ import { logInto } from "../support/log-lines.ts";
 import {
   example,
   freePort,
+  hasCaddy,
   hasHaproxy,
   hasNginx,
   hasNginxStream,
   type ProxyProcess,
+  startCaddy,
   startHaproxy,
   startNginx,
 } from "../support/proxy-process.ts";
@@ -82,19 +84,16 @@ describe("the device port behind a proxy with the PROXY protocol", () => {
   );
 });
 
-describe.skipIf(!hasNginx)("the API and the console behind nginx", () => {
-  const authority = makeAuthority();
-  const lines: string[] = [];
-  let api: TestApi;
-  let proxy: ProxyProcess;
-  let port: number;
+interface FrontServer {
+  name: string;
+  isInstalled: boolean;
+  start(port: number, apiPort: number, files: Record<string, string>): Promise<ProxyProcess>;
+}
 
-  beforeAll(async () => {
-    api = await openTestApi({ isPrivate: true, trustProxy: ["127.0.0.1/32"], log: logInto(lines) });
-    await listen(api);
-    const apiPort = (api.app.server.address() as AddressInfo).port;
-    port = await freePort();
-    const { key, cert } = authority.issue(["vigil.example.org"]);
+const nginx: FrontServer = {
+  name: "nginx",
+  isInstalled: hasNginx,
+  start: async (port, apiPort, files) => {
     const configuration = await example("nginx.conf", {
       "listen [::]:443 ssl http2;": "",
       "listen [::]:80;": "",
@@ -104,7 +103,35 @@ describe.skipIf(!hasNginx)("the API and the console behind nginx", () => {
       "/etc/ssl/vigil.example.org.pem": "FOLDER/cert.pem",
       "/etc/ssl/vigil.example.org.key": "FOLDER/key.pem",
     });
-    proxy = await startNginx("http", configuration, port, { "cert.pem": cert, "key.pem": key });
+    return startNginx("http", configuration, port, files);
+  },
+};
+
+const caddy: FrontServer = {
+  name: "Caddy",
+  isInstalled: hasCaddy,
+  start: async (port, apiPort, files) => {
+    const head = `https://vigil.example.org:${port} {\n\tbind 127.0.0.1\n\ttls FOLDER/cert.pem FOLDER/key.pem`;
+    const places = { "vigil.example.org {": head, "127.0.0.1:8080": `127.0.0.1:${apiPort}` };
+    return startCaddy(await example("Caddyfile", places), port, files);
+  },
+};
+
+describe.each([nginx, caddy])("the API and the console behind $name", ({ isInstalled, start }) => {
+  const authority = makeAuthority();
+  const lines: string[] = [];
+  let api: TestApi;
+  let proxy: ProxyProcess;
+  let port: number;
+
+  beforeAll(async () => {
+    if (!isInstalled) return;
+    api = await openTestApi({ isPrivate: true, trustProxy: ["127.0.0.1/32"], log: logInto(lines) });
+    await listen(api);
+    const apiPort = (api.app.server.address() as AddressInfo).port;
+    port = await freePort();
+    const { key, cert } = authority.issue(["vigil.example.org"]);
+    proxy = await start(port, apiPort, { "cert.pem": cert, "key.pem": key });
   });
   afterAll(async () => {
     await proxy?.close();
@@ -145,21 +172,24 @@ describe.skipIf(!hasNginx)("the API and the console behind nginx", () => {
       sent.on("error", fail).end(body);
     });
 
-  it("logs the address of the caller, not that of the proxy, and believes no header of the caller", async () => {
-    const { status } = await call("/api/v1/devices/", {
-      "x-forwarded-for": "203.0.113.9",
-      "x-request-id": "through-tls",
-    });
-    expect(status).toBe(401);
-    const line = await vi.waitFor(() => {
-      const found = lines.find((one) => one.includes("through-tls"));
-      expect(found).toBeDefined();
-      return JSON.parse(found as string) as { address: string };
-    });
-    expect(line.address).toBe(browserAddress);
-  });
+  it.skipIf(!isInstalled)(
+    "logs the address of the caller, not that of the proxy, and believes no header of the caller",
+    async () => {
+      const { status } = await call("/api/v1/devices/", {
+        "x-forwarded-for": "203.0.113.9",
+        "x-request-id": "through-tls",
+      });
+      expect(status).toBe(401);
+      const line = await vi.waitFor(() => {
+        const found = lines.find((one) => one.includes("through-tls"));
+        expect(found).toBeDefined();
+        return JSON.parse(found as string) as { address: string };
+      });
+      expect(line.address).toBe(browserAddress);
+    },
+  );
 
-  it("passes each event of the live stream on at once", async () => {
+  it.skipIf(!isInstalled)("passes each event of the live stream on at once", async () => {
     const organization = await makeOrganization(api);
     const device = await makeDevice(api, organization);
     const { token } = await makePerson(api, organization, "ADMIN");
@@ -179,7 +209,7 @@ describe.skipIf(!hasNginx)("the API and the console behind nginx", () => {
     expect(text).toContain("event: event");
   });
 
-  it("lets uploads of 11 MB through to Vigil", async () => {
+  it.skipIf(!isInstalled)("lets uploads of 11 MB through to Vigil", async () => {
     const { headers } = await call(
       "/api/v1/devices/",
       { "content-type": "application/octet-stream" },

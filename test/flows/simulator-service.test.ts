@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { makeClock } from "../../src/lib/clock.ts";
-import { loadCatalog } from "../../src/resources/catalog/catalog.ts";
 import type { React } from "../../src/simulator/device-protocol.ts";
 import { fleetMember, rome } from "../../src/simulator/fleet.ts";
 import { startSimulation } from "../../src/simulator/simulation.ts";
 import type { VirtualDevice } from "../../src/simulator/virtual-device.ts";
 import { makeAmr } from "../../src/simulator/voice.ts";
+import { testCatalog } from "../support/catalog.ts";
 import type { TestGateway } from "../support/gateway.ts";
 import { type MessageWorld, openMessageWorld } from "../support/message-world.ts";
 import { readAudio, uploadVoice } from "../support/voice-upload.ts";
@@ -69,7 +69,7 @@ describe.each(["iw-h10", "iw-pt880", "watch-generic"])("a simulated %s", (model)
     uid = device.member.imei;
   });
 
-  const types = loadCatalog()
+  const types = testCatalog()
     .capabilitiesOf(model)
     .filter(({ kind, supported }) => kind === "command" && supported)
     .map(({ code }) => code);

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { rulesOf, type SpokenSlug } from "../../src/codecs/protocols.ts";
 import { makeClock } from "../../src/lib/clock.ts";
-import { loadCatalog } from "../../src/resources/catalog/catalog.ts";
 import { fleetMember, fleetProtocolsOver, makeProtocols, rome } from "../../src/simulator/fleet.ts";
 import { type Simulation, startSimulation } from "../../src/simulator/simulation.ts";
 import { makeUdpLinks } from "../../src/simulator/udp-link.ts";
 import type { VirtualDevice } from "../../src/simulator/virtual-device.ts";
 import { NumberedDevice } from "../faults/numbered-device.ts";
 import { answered } from "../faults/numbered-fleet.ts";
+import { testCatalog } from "../support/catalog.ts";
 import { type CommandWorld, openCommandWorld } from "../support/command-world.ts";
 import type { TestGateway } from "../support/gateway.ts";
 
@@ -80,7 +80,7 @@ describe.each(spoken)("%s over UDP", (slug) => {
     const { body } = await world.api.call("GET", `/api/v1/devices/${member.imei}/`, { token });
     expect(body).toMatchObject({ is_online: true });
     expect(simulation.tally).toMatchObject({ unreadable: 0, refusedLogins: 0 });
-    const locate = loadCatalog()
+    const locate = testCatalog()
       .capabilitiesOf(member.modelSlug)
       .find(({ code, supported }) => code === "locate_now" && supported);
     if (!locate) return;

@@ -16,8 +16,8 @@ import { makeDecoyHash } from "../../src/oauth/login.ts";
 import { PasswordWork } from "../../src/oauth/password-work.ts";
 import { loadSessionKey } from "../../src/oauth/session-tokens.ts";
 import { TokenCache } from "../../src/oauth/token-cache.ts";
-import { loadCatalog } from "../../src/resources/catalog/catalog.ts";
 import { makeOperatorServices } from "../../src/roles/operator-services.ts";
+import { testCatalog } from "./catalog.ts";
 import { createTestDatabase, makeWipe } from "./database.ts";
 import { makeAnswerCheck, type SeenAnswer } from "./description.ts";
 import { testSecrets } from "./secrets.ts";
@@ -125,7 +125,7 @@ async function openApplication(options: TestApiOptions & { clock: Clock }): Prom
   const voice = new VoiceService(options.speech ?? { kind: "espeak" });
   const retention = options.retentionDays ? { retentionDays: options.retentionDays } : {};
   const times = { commandAckTimeoutSeconds: 60, commandTtlSeconds: 86_400 };
-  const catalog = loadCatalog();
+  const catalog = testCatalog();
   const table = routeTable({ catalog, voice, ...times, ...retention });
   worker.decoyHash ??= makeDecoyHash("decoy");
   const app = buildApp({

@@ -2,10 +2,10 @@ import { vi } from "vitest";
 import { Listener } from "../../src/db/listener.ts";
 import { type Clock, makeClock } from "../../src/lib/clock.ts";
 import { makeLogger } from "../../src/lib/logger.ts";
-import { loadCatalog } from "../../src/resources/catalog/catalog.ts";
 import { startSpeechWorker } from "../../src/resources/messages/speech-worker.ts";
 import type { VoiceTools } from "../../src/resources/messages/voice-tools.ts";
 import type { TestAnswer } from "./api.ts";
+import { testCatalog } from "./catalog.ts";
 import { type CommandWorld, openCommandWorld } from "./command-world.ts";
 
 /** The API and gateways on one database, and what waits to be spoken is spoken by whoever the test names. */
@@ -77,7 +77,7 @@ export async function openMessageWorld(clock: Clock = makeClock()): Promise<Mess
     speech: (speak) => {
       const log = makeLogger("silent");
       const listener = new Listener(api.db, log);
-      const catalog = loadCatalog();
+      const catalog = testCatalog();
       return startSpeechWorker({ db: api.db, clock, log, listener, catalog, voice: { speak }, pollMs: 20 });
     },
   };

@@ -13,6 +13,7 @@ const runs = (program: string): boolean => spawnSync(program, ["-v"]).status ===
 export const hasNginx = runs("nginx");
 export const hasNginxStream = hasNginx && existsSync(streamModule);
 export const hasHaproxy = runs("haproxy");
+export const hasCaddy = spawnSync("caddy", ["version"]).status === 0;
 
 export interface ProxyProcess {
   close(): Promise<void>;
@@ -104,3 +105,15 @@ export function startNginx(
 
 export const startHaproxy = (configuration: string, port: number): Promise<ProxyProcess> =>
   run("haproxy", (folder) => ["-db", "-f", join(folder, "haproxy.cfg")], { "haproxy.cfg": configuration }, port);
+
+/** The configuration with options for a server that asks nobody for a certificate and leaves nothing behind. */
+export function startCaddy(
+  configuration: string,
+  port: number,
+  files: Readonly<Record<string, string>>,
+): Promise<ProxyProcess> {
+  const options =
+    "{\n\tadmin off\n\tauto_https off\n\tstorage file_system FOLDER/storage\n\tservers {\n\t\tprotocols h1 h2\n\t}\n}\n";
+  const args = (folder: string): string[] => ["run", "--adapter", "caddyfile", "--config", join(folder, "Caddyfile")];
+  return run("caddy", args, { ...files, Caddyfile: `${options}${configuration}` }, port);
+}

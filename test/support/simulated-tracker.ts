@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { rulesOf, type SpokenSlug } from "../../src/codecs/protocols.ts";
 import { makeClock } from "../../src/lib/clock.ts";
-import { loadCatalog } from "../../src/resources/catalog/catalog.ts";
 import type { React } from "../../src/simulator/device-protocol.ts";
 import { fleetMember, rome } from "../../src/simulator/fleet.ts";
 import { type Simulation, startSimulation } from "../../src/simulator/simulation.ts";
 import type { VirtualDevice } from "../../src/simulator/virtual-device.ts";
+import { testCatalog } from "./catalog.ts";
 import { type CommandWorld, openCommandWorld } from "./command-world.ts";
 import type { TestGateway } from "./gateway.ts";
 
@@ -70,7 +70,7 @@ export function checkVirtualTracker(protocol: SpokenSlug, model: string): void {
     it("obeys every command of the catalog", { timeout: 60_000 }, async () => {
       const device = await connect(3_600_000);
       const uid = device.member.imei;
-      for (const capability of loadCatalog().capabilitiesOf(model)) {
+      for (const capability of testCatalog().capabilitiesOf(model)) {
         if (capability.kind !== "command" || !capability.supported) continue;
         const { code } = capability;
         const id = await world.command(uid, code, params[code]);

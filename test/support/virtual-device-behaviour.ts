@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { SpokenSlug } from "../../src/codecs/protocols.ts";
 import { makeClock } from "../../src/lib/clock.ts";
-import { loadCatalog } from "../../src/resources/catalog/catalog.ts";
 import { fleetMember, rome } from "../../src/simulator/fleet.ts";
 import { type Simulation, startSimulation } from "../../src/simulator/simulation.ts";
 import type { VirtualDevice } from "../../src/simulator/virtual-device.ts";
+import { testCatalog } from "./catalog.ts";
 import { type CommandWorld, openCommandWorld } from "./command-world.ts";
 import type { TestGateway } from "./gateway.ts";
 
@@ -65,7 +65,7 @@ export function describeVirtualDevice(protocol: SpokenSlug, models: readonly str
       await vi.waitUntil(async () => (await events()).results.length === 1, waiting);
     });
 
-    const types = loadCatalog()
+    const types = testCatalog()
       .capabilitiesOf(modelSlug)
       .filter(({ kind, supported }) => kind === "command" && supported)
       .map(({ code }) => code);

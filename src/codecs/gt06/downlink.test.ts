@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { testCatalog } from "../../../test/support/catalog.ts";
 import { loggedIn } from "../../../test/support/codec-harness.ts";
 import { gt06World } from "../../../test/support/gt06-corpus.ts";
-import { loadCatalog } from "../../resources/catalog/catalog.ts";
 import { type Downlink, UnsupportedDownlink } from "../protocol-definition.ts";
 import { gt06 } from "./protocol.ts";
 
@@ -57,7 +57,7 @@ describe("commands", () => {
   it("can write every command that the catalog gives its models", () => {
     const params = { mode: "normal", interval_seconds: 60, utc_offset_minutes: 60 };
     for (const model of ["gt06-generic", "gt06-r11"]) {
-      for (const capability of loadCatalog().capabilitiesOf(model)) {
+      for (const capability of testCatalog().capabilitiesOf(model)) {
         if (capability.kind !== "command" || !capability.supported) continue;
         expect(encode(command(capability.code, params))).toHaveLength(1);
       }

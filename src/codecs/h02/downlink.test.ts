@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { testCatalog } from "../../../test/support/catalog.ts";
 import { loggedIn } from "../../../test/support/codec-harness.ts";
 import { h02World } from "../../../test/support/h02-corpus.ts";
-import { loadCatalog } from "../../resources/catalog/catalog.ts";
 import { type Downlink, UnsupportedDownlink } from "../protocol-definition.ts";
 import { h02 } from "./protocol.ts";
 
@@ -64,7 +64,7 @@ describe("commands", () => {
 
   it("can write every command that the catalog gives its model", () => {
     const params = { mode: "normal", interval_seconds: 60 };
-    for (const capability of loadCatalog().capabilitiesOf("h02-generic")) {
+    for (const capability of testCatalog().capabilitiesOf("h02-generic")) {
       if (capability.kind !== "command" || !capability.supported) continue;
       expect(encode(command(capability.code, params))).toHaveLength(1);
     }

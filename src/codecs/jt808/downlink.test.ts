@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { testCatalog } from "../../../test/support/catalog.ts";
 import { loggedIn } from "../../../test/support/codec-harness.ts";
 import { jt808World, newForm, oldForm } from "../../../test/support/jt808-corpus.ts";
-import { loadCatalog } from "../../resources/catalog/catalog.ts";
 import { type Downlink, UnsupportedDownlink } from "../protocol-definition.ts";
 import { type Address, rememberAddress } from "./envelope.ts";
 import { jt808 } from "./protocol.ts";
@@ -64,7 +64,7 @@ describe("commands for terminals", () => {
 
   it("knows every command that the catalog gives its models, and what the answer will be", () => {
     const params = { mode: "normal", interval_seconds: 60, text: "Hello" };
-    const catalog = loadCatalog();
+    const catalog = testCatalog();
     for (const { slug } of catalog.models.filter((model) => model.protocol_slug === "jt808")) {
       for (const { code, kind, supported } of catalog.capabilitiesOf(slug)) {
         if (kind !== "command" || !supported) continue;

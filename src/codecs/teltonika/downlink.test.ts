@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { testCatalog } from "../../../test/support/catalog.ts";
 import { loggedIn } from "../../../test/support/codec-harness.ts";
 import { teltonikaWorld } from "../../../test/support/teltonika-corpus.ts";
-import { loadCatalog } from "../../resources/catalog/catalog.ts";
 import { type Downlink, UnsupportedDownlink } from "../protocol-definition.ts";
 import { textFrame } from "./downlink.ts";
 import { teltonika } from "./protocol.ts";
@@ -19,7 +19,7 @@ describe("commands for trackers", () => {
   });
 
   it("exist for all that the catalog gives the models", () => {
-    const catalog = loadCatalog();
+    const catalog = testCatalog();
     for (const { slug } of catalog.models.filter((model) => model.protocol_slug === "teltonika")) {
       for (const { code, kind, supported } of catalog.capabilitiesOf(slug)) {
         if (kind === "command" && supported) expect(encode(command(code))).toHaveLength(1);

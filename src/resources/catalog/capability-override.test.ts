@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
+import { testCatalog } from "../../../test/support/catalog.ts";
 import { resolveCapabilities } from "./capability-override.ts";
-import { loadCatalog } from "./catalog.ts";
 
-const catalog = loadCatalog();
+const catalog = testCatalog();
 const resolve = (slug: string, ...overrides: Parameters<typeof resolveCapabilities>[1]) =>
   resolveCapabilities(catalog.capabilitiesOf(slug), overrides, catalog.findCapability);
 

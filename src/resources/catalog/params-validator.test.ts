@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { testCatalog } from "../../../test/support/catalog.ts";
 import { COMMAND_TYPES, type CommandType } from "./capability.ts";
-import { loadCatalog } from "./catalog.ts";
 import { makeParamsValidator } from "./params-validator.ts";
 
-const catalog = loadCatalog();
+const catalog = testCatalog();
 
 function validatorOf(type: CommandType, slug?: string) {
   const capability =

@@ -1,4 +1,4 @@
-import { compileBody, makeValidator } from "../../http/validation.ts";
+import { lazyBody, makeValidator } from "../../http/validation.ts";
 import { parseCsv, withoutGuard } from "../../lib/csv.ts";
 import { ApiError, type FieldErrors } from "../../lib/errors.ts";
 import type { Catalog } from "../catalog/catalog.ts";
@@ -40,7 +40,7 @@ export function readImportFile(text: string, catalog: Catalog): ImportFile {
     const { line } = rows[maxLines] ?? { line: maxLines + 2 };
     return { lines: [], errors: [{ line, field: "uid", message: `A file can have at most ${maxLines} devices.` }] };
   }
-  const check = compileBody(makeValidator(), DeviceRequest);
+  const check = lazyBody(makeValidator(), DeviceRequest);
   const lines: ImportLine[] = [];
   const lineOfUid = new Map<string, number>();
   for (const { line, cells } of rows) {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
+import { testCatalog } from "../../../test/support/catalog.ts";
 import { metricKeys } from "../../codecs/metric-keys.ts";
-import { loadCatalog } from "../catalog/catalog.ts";
 import { inRange, metrics } from "./metric-catalog.ts";
 
 describe("the metrics", () => {
   it("are those of the catalog, with its units and ranges", () => {
-    const catalog = loadCatalog();
+    const catalog = testCatalog();
     const shown = metricKeys.map((key) => {
       const capability = catalog.findCapability(key);
       if (capability?.kind !== "telemetry") throw new Error(`${key} is no telemetry capability`);
