@@ -24,8 +24,8 @@ const readers = ["OWNER", "ADMIN", "USER", "VIEWER", "operator"] as const;
 type Reader = (typeof readers)[number];
 const emailFor = (reader: Reader): string => (reader === "operator" ? operatorEmail : emailOf(reader));
 
-/** A call without a session is refused, and the browser says so by itself. */
-const isRefusal = (text: string): boolean => /status of 40[134]/.test(text);
+/** Calls without a session, and links that are used up, are refused, and the browser says so by itself. */
+const isRefusal = (text: string): boolean => /status of 4(0[134]|10)/.test(text);
 
 describe.skipIf(!browserPath)("every page of the console (skipped where no Chromium is installed)", () => {
   let world: ConsoleWorld;
@@ -116,11 +116,11 @@ describe.skipIf(!browserPath)("every page of the console (skipped where no Chrom
   }
 
   /** Opens one page after the other, and tells of those that cannot be opened what is wrong with them. */
-  async function openEach(page: Page, addresses: readonly string[], check: (path: string) => Promise<string[]>) {
+  async function openEach(page: Page, addresses: readonly string[], check: () => Promise<string[]>): Promise<string[]> {
     const found: string[] = [];
     for (const path of addresses) {
       await open(page, path)
-        .then(() => check(path))
+        .then(check)
         .then(
           (faults) => found.push(...faults.map((fault) => `${path}: ${fault}`)),
           (error: unknown) => found.push(`${path}: ${String(error)}`),
@@ -139,40 +139,33 @@ describe.skipIf(!browserPath)("every page of the console (skipped where no Chrom
 
   it.each(readers)(
     "is accessible to %s in light and dark, on a screen and on a phone, and asks no other host",
-    {
-      timeout: 1_800_000,
-    },
+    { timeout: 1_800_000 },
     async (reader) => {
       const opened = await world.open({ bypassCSP: true });
       const complaints = complaintsOf(opened);
       const { page } = opened;
-      const found: string[] = [];
-      const check = async (path: string): Promise<void> => {
+      const check = async (): Promise<string[]> => {
+        const faults: string[] = [];
         for (const viewport of [wide, phone]) {
           await page.setViewportSize(viewport);
           for (const colorScheme of ["light", "dark"] as const) {
             await page.emulateMedia({ colorScheme });
-            const where = `${path} ${viewport.width} ${colorScheme}`;
-            found.push(...(await findViolations(page)).map((violation) => `${where}: ${violation}`));
+            const where = `${viewport.width} ${colorScheme}`;
+            faults.push(...(await findViolations(page)).map((violation) => `${where}: ${violation}`));
           }
           const width = await page.evaluate<number>("document.documentElement.scrollWidth");
-          if (width > viewport.width) found.push(`${path} is ${width} wide on ${viewport.width}`);
+          if (width > viewport.width) faults.push(`${width} wide on ${viewport.width}`);
         }
         await page.setViewportSize(wide);
         await page.emulateMedia({ colorScheme: "light" });
+        return faults;
       };
-      for (const path of reader === "VIEWER" ? entrance : entrance.slice(0, 1)) {
-        await open(page, path);
-        await check(path);
-      }
+      const found = await openEach(page, reader === "VIEWER" ? entrance : entrance.slice(0, 1), check);
       await open(page, "/console/sign-in");
       await signIn(page, emailFor(reader));
-      for (const path of paths) {
-        await open(page, path);
-        await check(path);
-      }
-      expect([found, opened.outside, opened.errors, complaints]).toEqual([[], [], [], []]);
+      found.push(...(await openEach(page, paths, check)));
       await opened.close();
+      expect([found, opened.outside, opened.errors, complaints]).toEqual([[], [], [], []]);
     },
   );
 
@@ -185,9 +178,7 @@ describe.skipIf(!browserPath)("every page of the console (skipped where no Chrom
   describe.each(languages)("in %s", (language) => {
     it.each(["OWNER", "operator"] as const)(
       "shows %s no word of another language",
-      {
-        timeout: 900_000,
-      },
+      { timeout: 900_000 },
       async (reader) => {
         const foreign = foreignWords(language);
         const opened = await world.open();
@@ -201,15 +192,13 @@ describe.skipIf(!browserPath)("every page of the console (skipped where no Chrom
           },
           [language],
         );
-        const found: string[] = [];
-        for (const path of paths) {
-          await open(page, path);
-          expect([path, await page.locator("html").getAttribute("lang")]).toEqual([path, language]);
+        const found = await openEach(page, paths, async () => {
+          const lang = await page.locator("html").getAttribute("lang");
           const wrong = (text: string): boolean => foreign.has(text) || /\{\w+\}|undefined|\[object/.test(text);
-          found.push(...(await shownTexts(page)).filter(wrong).map((text) => `${path}: ${text}`));
-        }
-        expect([found, opened.errors]).toEqual([[], []]);
+          return [...(lang === language ? [] : [`is in ${lang}`]), ...(await shownTexts(page)).filter(wrong)];
+        });
         await opened.close();
+        expect([found, opened.errors]).toEqual([[], []]);
       },
     );
   });
