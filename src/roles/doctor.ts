@@ -31,6 +31,7 @@ import {
   readOpenFilesLimit,
 } from "./machine-checks.ts";
 import { tablesOf } from "./partitioned-tables.ts";
+import { checkReadReplica } from "./read-replica-check.ts";
 import { readArchiveState } from "./wal-archive.ts";
 
 const oldestServer = 150_000;
@@ -58,6 +59,7 @@ export async function checkDatabase(db: Database, config: Config, nowMs: number)
         ? [checkBackup(await findLastBackup(db), nowMs), checkWalArchive(config, await readArchiveState(db))]
         : []),
       ...(isCurrent ? checkDistribution(await readDistribution(db), await findNotedDistribution(db)) : []),
+      ...(await checkReadReplica(config, db)),
       { name: "database", ok: isNewEnough, detail: `${kind} PostgreSQL ${server.version}${advice}` },
       {
         name: "migrations",
