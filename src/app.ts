@@ -13,6 +13,7 @@ import { registerDocs } from "./http/docs-pages.ts";
 import { errorBodyFor, toApiError } from "./http/error-body.ts";
 import { registerFavicon } from "./http/favicon.ts";
 import { passGates } from "./http/gates.ts";
+import type { HistoryReads } from "./http/history-database.ts";
 import { isApiPath, policiesOf, registerRoutes } from "./http/kernel.ts";
 import { describeApi } from "./http/openapi.ts";
 import type { RateLimiter } from "./http/rate-limit.ts";
@@ -66,6 +67,8 @@ export interface AppOptions {
   rateLimiter: RateLimiter;
   /** Shares of organizations in running statements. */
   statements: FairSlots;
+  /** A replica for long reads; absent: there is none. */
+  history?: HistoryReads | undefined;
   sessionKey: Buffer;
   /** Of secrets that are read back. */
   secrets: SecretBox;
@@ -195,6 +198,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     authenticator,
     rateLimiter,
     statements: options.statements,
+    history: options.history,
     baseUrl,
   });
   const page = makeConsolePage({ mapStyleUrl: options.mapStyleUrl ?? "" });

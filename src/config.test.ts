@@ -5,6 +5,7 @@ import { ConfigError, loadConfig, parseProcesses } from "./config.ts";
 test("the configuration has the documented defaults when nothing is set", () => {
   expect(loadConfig({}, {})).toEqual({
     databaseUrl: undefined,
+    databaseReadUrl: undefined,
     dataDir: resolve("./data"),
     host: "127.0.0.1",
     port: 8080,
@@ -182,4 +183,15 @@ test.each([
 ])("%s=%s stops the start", (name, text, reason) => {
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318", [name]: text };
   expect(() => loadConfig({}, env)).toThrow(new RegExp(`${name} ${reason.replace(/[()]/g, "\\$&")}`));
+});
+
+test("a read replica needs a main database of its own, and its address is not repeated", () => {
+  const main = "postgres://vigil@db.example/vigil";
+  const replica = "postgres://vigil:hunter2@replica.example/vigil";
+  const load = (env: Record<string, string>) => loadConfig({}, env).databaseReadUrl;
+  expect(load({ DATABASE_URL: main, VIGIL_DATABASE_READ_URL: replica })).toBe(replica);
+  expect(() => load({ VIGIL_DATABASE_READ_URL: replica })).toThrow("needs DATABASE_URL");
+  expect(() => load({ DATABASE_URL: main, VIGIL_DATABASE_READ_URL: "mysql://a:hunter2@b/c" })).toThrow(
+    "VIGIL_DATABASE_READ_URL must be a URL that begins with postgres://",
+  );
 });

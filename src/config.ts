@@ -8,6 +8,8 @@ import { parseHeaderList, type TracingSettings } from "./tracing/tracing-setting
 /** Settings come from flags and from the environment, flags first. This is the only file that reads the environment. */
 export interface Config {
   databaseUrl: string | undefined;
+  /** A replica of it that long reads of history may be answered by. */
+  databaseReadUrl: string | undefined;
   dataDir: string;
   host: string;
   port: number;
@@ -229,6 +231,12 @@ function parseTracing(parsed: Parsed, read: (name: string) => string | undefined
   };
 }
 
+function replicaUrlOf(name: string, text: string | undefined, mainUrl: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  if (mainUrl === undefined) throw new ConfigError(name, "needs DATABASE_URL: the embedded database has no replica");
+  return secretUrl(name, text, ["postgres", "postgresql"]);
+}
+
 export function loadConfig(
   flags: ConfigFlags = {},
   env: Environment = process.env,
@@ -245,6 +253,7 @@ export function loadConfig(
     flagValue !== undefined ? integer(flag, flagValue, 0, 65535) : number(name, fallback, 0, 65535);
   return {
     databaseUrl: parsed("DATABASE_URL", (name, text) => secretUrl(name, text, ["postgres", "postgresql"])),
+    databaseReadUrl: replicaUrlOf("VIGIL_DATABASE_READ_URL", read("VIGIL_DATABASE_READ_URL"), read("DATABASE_URL")),
     dataDir: resolve(flags.dataDir || read("VIGIL_DATA_DIR") || "./data"),
     host: read("VIGIL_HOST") ?? "127.0.0.1",
     port: port("--port", flags.port, "VIGIL_PORT", 8080),

@@ -1,10 +1,12 @@
 import type { Config } from "../config.ts";
 import type { Database } from "../db/database.ts";
+import { readDistribution } from "../db/distribution.ts";
 import { migrate, migrationStatus } from "../db/migrate.ts";
 import { maintainPartitions } from "../db/partitions.ts";
 import type { Clock } from "../lib/clock.ts";
 import { listRetention } from "../roles/history-retention.ts";
 import { tablesOf } from "../roles/partitioned-tables.ts";
+import { checkReadReplica } from "../roles/read-replica-check.ts";
 import { resealSecrets } from "../roles/reseal.ts";
 import { clockDifferenceMs, maxClockDifferenceMs } from "../roles/retention-guard.ts";
 import { type Command, CommandError } from "./command.ts";
@@ -42,12 +44,16 @@ const status: Command = {
       const { version } = await db.one<{ version: string }>`select current_setting('server_version') as version`;
       const migrations = await migrationStatus(db);
       const done = migrations.filter(({ appliedAt }) => appliedAt !== null);
+      const [replica] = await checkReadReplica(config, db);
+      const { citus, workers, distributed } = await readDistribution(db);
       return {
         embedded: config.databaseUrl === undefined,
         location: config.databaseUrl === undefined ? config.dataDir : describeDatabaseUrl(config.databaseUrl),
         server_version: version,
         schema_version: done.length,
         current: done.length === migrations.length,
+        ...(replica === undefined ? {} : { read_replica: replica.detail }),
+        ...(citus === undefined ? {} : { citus_version: citus, citus_workers: workers, distributed }),
         migrations: migrations.map(({ version: number, name, appliedAt }) => ({
           version: number,
           name,

@@ -101,7 +101,7 @@ export async function stepsToDistribute(
     if (await isSetEverywhere(db, name, value)) continue;
     steps.push({
       text: `set ${name} to ${value} on every node`,
-      run: (on) => setEverywhere(on, `set ${name} = '${value}'`),
+      run: (on) => setEverywhere(on, `set ${name} = '${value}'`, (db) => isSetEverywhere(db, name, value)),
     });
   }
   return steps;
@@ -131,19 +131,28 @@ async function hasLocalRows(db: Db, table: string): Promise<boolean> {
 }
 
 async function isSetEverywhere(db: Db, name: string, value: string): Promise<boolean> {
+  return (await readSettingOfNodes(db, name, value)).every((isSet) => isSet);
+}
+
+async function isSetAnywhere(db: Db, name: string, value: string): Promise<boolean> {
+  return (await readSettingOfNodes(db, name, value)).some((isSet) => isSet);
+}
+
+/** Of the coordinator and every worker: whether the database has this setting. */
+async function readSettingOfNodes(db: Db, name: string, value: string): Promise<boolean[]> {
   const look = `select coalesce(bool_or(line = '${name}=${value}'), false) from pg_db_role_setting s, unnest(s.setconfig) as line
     where s.setrole = 0 and s.setdatabase = (select oid from pg_database where datname = current_database())`;
   const here = await db.one<{ coalesce: boolean }>(rawSql(look));
-  if (!here.coalesce) return false;
   const nodes = await db.many<{ result: string }>`select result from run_command_on_workers(${look})`;
-  return nodes.every(({ result }) => result === "t");
+  return [here.coalesce, ...nodes.map(({ result }) => result === "t")];
 }
 
-/** A setting of the database does not travel to the workers by itself. */
-async function setEverywhere(db: Db, change: string): Promise<void> {
+/** Citus 13 sends a setting of the database to the workers, which refuse it from anyone else; earlier ones leave that to us. */
+async function setEverywhere(db: Db, change: string, isDone: (db: Db) => Promise<boolean>): Promise<void> {
   const { name } = await db.one<{ name: string }>`select quote_ident(current_database()) as name`;
   const statement = `alter database ${name} ${change}`;
   await db.run(rawSql(statement));
+  if (await isDone(db)) return;
   const nodes = await db.many<{ name: string; success: boolean; result: string }>`
     select nodename || ':' || nodeport as name, success, result from run_command_on_workers(${statement})`;
   const failed = nodes.find(({ success }) => !success);
@@ -159,7 +168,9 @@ export const stepsToUndo = ({ distributed }: Distribution): DistributionStep[] =
 
 /** Back to what the server's own configuration says. */
 export async function resetSessionSettings(db: Db): Promise<void> {
-  for (const name of Object.keys(sessionSettings)) await setEverywhere(db, `reset ${name}`);
+  for (const [name, value] of Object.entries(sessionSettings)) {
+    await setEverywhere(db, `reset ${name}`, async (on) => !(await isSetAnywhere(on, name, value)));
+  }
 }
 
 /** Runs the work on a connection that no one else's distribution or partition maintenance can disturb. Undefined: another one is at it. */

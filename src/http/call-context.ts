@@ -15,6 +15,7 @@ import type { Answer, PathParam, Route, RouteContext } from "./route.ts";
 export interface CallOptions {
   /** With the share of the caller's organization. */
   db: CallDatabase;
+  history: Db;
   clock: Clock;
   baseUrl: () => string;
 }
@@ -29,6 +30,7 @@ export class CallContext implements RouteContext<unknown, QueryParams, QueryPara
   readonly params: Readonly<Record<string, string>>;
   readonly now: Date;
   readonly db: Db;
+  readonly history: Db;
   body: unknown = undefined;
   file: UploadedFile | undefined = undefined;
   text = "";
@@ -44,6 +46,7 @@ export class CallContext implements RouteContext<unknown, QueryParams, QueryPara
     this.params = route.params ? readParams(route.params, request.params as Record<string, string>) : {};
     this.now = options.clock.now();
     this.db = tx ?? options.db;
+    this.history = tx ?? options.history;
     this.#route = route;
     this.#options = options;
     this.#tx = tx;

@@ -12,6 +12,7 @@ import { CallContext, pathOf } from "./call-context.ts";
 import { checkOrigin } from "./cross-site.ts";
 import { fairDatabase } from "./fair-database.ts";
 import { passGates } from "./gates.ts";
+import { type HistoryReads, historyDatabase } from "./history-database.ts";
 import { answerOnce, hashOfValue, readIdempotencyKey } from "./idempotency.ts";
 import { literalSegments } from "./literal-segments.ts";
 import { formHash, readForm } from "./multipart.ts";
@@ -42,6 +43,8 @@ export interface KernelOptions {
   rateLimiter: RateLimiter;
   /** Shares of organizations in running statements. */
   statements: FairSlots;
+  /** Undefined: history is read from the main database too. */
+  history?: HistoryReads | undefined;
   baseUrl: () => string;
 }
 
@@ -153,7 +156,8 @@ function makeRunner(route: Route, validator: SchemaChecker, options: KernelOptio
     const constant = constants?.get(request.url);
     if (constant !== undefined) return reply.header("content-type", jsonType).send(constant);
     const db = fairDatabase(options.db, options.statements, tenantOf(principal));
-    const call = { db, clock, baseUrl };
+    const history = options.history ? historyDatabase(options.history, db, tenantOf(principal)) : db;
+    const call = { db, history, clock, baseUrl };
     const key = route.isIdempotent ? readIdempotencyKey(request.headers["idempotency-key"]) : undefined;
     if (key === undefined) {
       const answer = await perform(new CallContext(route, request, principal, call, undefined));

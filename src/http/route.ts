@@ -75,6 +75,8 @@ export interface LoadContext<Q extends QueryParams, F extends QueryParams> {
   header(name: string): string | undefined;
   /** Reads; part of the request's transaction where it has one. */
   db: Db;
+  /** For long reads of what has happened: perhaps a replica, which then has all that was committed before the call. */
+  history: Db;
   /** An absolute address under the configured base URL. */
   link(path: string): string;
 }

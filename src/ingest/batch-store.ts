@@ -62,7 +62,7 @@ export async function markJumps(client: Client, jumps: BatchRows["jumps"]): Prom
     name: "ingest_jumps",
     text: `update locations l set is_valid = false, invalid_reason = 'implausible_jump'
       from unnest($1::uuid[], $2::timestamptz[], $3::uuid[]) as n(device_id, ts, id)
-      where l.device_id = n.device_id and l.ts = n.ts and l.id = n.id`,
+      where l.device_id = n.device_id and l.ts = n.ts and l.id = n.id and l.device_id = any($1::uuid[])`,
     values: [
       uuids(jumps),
       binaryArray("timestamptz", jumps, (writer, { tsMs }) => writer.timestamptz(tsMs)),

@@ -1,7 +1,8 @@
+import { X509Certificate } from "node:crypto";
 import type { LookupAddress } from "node:dns";
 import { isIP, type Socket } from "node:net";
 import { performance } from "node:perf_hooks";
-import { createSecureContext, rootCertificates } from "node:tls";
+import { createSecureContext, rootCertificates, type SecureContext } from "node:tls";
 import { buildConnector, type Dispatcher, Pool } from "undici";
 import { isAllowedAddress, type Resolve } from "../resources/organizations/webhook-target.ts";
 import { answerText, maxAnswerTextBytes } from "./answer-text.ts";
@@ -51,9 +52,15 @@ class AddressRefused extends Error {}
 export function makeWebhookClient(options: WebhookClientOptions): OpenTarget {
   const { timeoutMs, allowCidrs, extraCa, connections } = options;
   const resolve = options.resolve ?? makeNameLookup();
-  // One context for all: reading the roots again for each connection would cost more than the handshake.
-  const secureContext =
-    extraCa === undefined ? undefined : createSecureContext({ ca: [...rootCertificates, ...certificatesIn(extraCa)] });
+  // One context for all: reading the roots again for each connection would cost more than the handshake. Made for the first target.
+  const extra = extraCa === undefined ? [] : certificatesIn(extraCa);
+  // A file that holds no certificate stops the start, not the first delivery.
+  for (const pem of extra) new X509Certificate(pem);
+  let secureContext: SecureContext | undefined;
+  const findSecureContext = (): SecureContext | undefined => {
+    if (extra.length > 0) secureContext ??= createSecureContext({ ca: [...rootCertificates, ...extra] });
+    return secureContext;
+  };
 
   const check = (addresses: readonly string[]): void => {
     const refused = addresses.find((address) => !isAllowedAddress(address, allowCidrs));
@@ -82,13 +89,14 @@ export function makeWebhookClient(options: WebhookClientOptions): OpenTarget {
 
   return (url) => {
     const { origin, pathname, search } = new URL(url);
+    const trusted = findSecureContext();
     const dial = buildConnector({
       lookup: checkedLookup as never,
       autoSelectFamily: true,
       timeout: timeoutMs,
       // Said aloud, because NODE_TLS_REJECT_UNAUTHORIZED would change what is left unsaid.
       rejectUnauthorized: true,
-      ...(secureContext ? { secureContext } : {}),
+      ...(trusted ? { secureContext: trusted } : {}),
     });
     const pool = new Pool(origin, {
       connections,

@@ -1,6 +1,9 @@
 import type { AddressInfo } from "node:net";
 import { buildApp, routeTable } from "../app.ts";
+import { type Database, openDatabase } from "../db/database.ts";
+import { ReadReplica } from "../db/read-replica.ts";
 import { makeStatementSlots } from "../http/fair-database.ts";
+import type { HistoryReads } from "../http/history-database.ts";
 import { RateLimiter } from "../http/rate-limit.ts";
 import { randomToken } from "../lib/ids.ts";
 import { makeDecoyHash } from "../oauth/login.ts";
@@ -25,6 +28,8 @@ export function openApiRole({ config, lifecycle, ...parts }: ServiceParts): ApiR
   const rateLimiter = new RateLimiter({ db, clock, listener, log });
   lifecycle.add("rate limiter", () => rateLimiter.close());
 
+  const history = openHistory({ config, lifecycle, ...parts }, db);
+
   return {
     listen: async () => {
       let address = "";
@@ -38,6 +43,7 @@ export function openApiRole({ config, lifecycle, ...parts }: ServiceParts): ApiR
         tokens,
         rateLimiter,
         statements: makeStatementSlots(poolSize),
+        history,
         sessionKey: await loadSessionKey(db, secrets, clock.now()),
         secrets,
         mapStyleUrl: config.mapStyleUrl,
@@ -60,6 +66,19 @@ export function openApiRole({ config, lifecycle, ...parts }: ServiceParts): ApiR
       return address;
     },
   };
+}
+
+/** A replica has as many connections for calls as the main database. */
+function openHistory({ config, lifecycle, log, metrics }: ServiceParts, main: Database): HistoryReads | undefined {
+  const { databaseReadUrl: connectionString, databasePoolSize: poolSize, statementTimeoutSeconds } = config;
+  if (connectionString === undefined) return undefined;
+  const statementTimeoutMs = statementTimeoutSeconds * 1000;
+  // The server ends a statement itself, unless it stands still.
+  const connection = { connectionString, query_timeout: statementTimeoutMs + 2000 };
+  const db = openDatabase({ connection, log, poolSize, statementTimeoutMs });
+  lifecycle.add("read replica", () => db.close());
+  const replica = new ReadReplica({ main, replica: db, log, metrics });
+  return { replica, db, statements: makeStatementSlots(poolSize) };
 }
 
 function addressOf(host: string, { port }: AddressInfo): string {

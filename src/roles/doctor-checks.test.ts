@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { loadConfig } from "../config.ts";
-import { checkBaseUrl, checkClock, checkMail, checkNode, checkSpeech } from "./doctor-checks.ts";
+import { checkBaseUrl, checkClock, checkDistribution, checkMail, checkNode, checkSpeech } from "./doctor-checks.ts";
 
 test("the doctor requires Node.js 20.19 or newer", () => {
   expect(["v20.19.0", "v20.20.2", "v22.1.0"].map((version) => checkNode(version).ok)).toEqual([true, true, true]);
@@ -44,4 +44,19 @@ test("the doctor names the speech engine, and warns without the optional one", (
   });
   expect(check("http:http://127.0.0.1:1/", false).detail).toContain("http");
   expect(check("off", true).detail).toContain("off");
+});
+
+test("the doctor speaks of a distribution only where there is or should be one, and says what is missing", () => {
+  const none = { citus: undefined, workers: 0, distributed: [], reasons: ["this server has no Citus"], notes: [] };
+  const whole = { citus: "13.2-1", workers: 2, distributed: ["locations"], reasons: [], notes: [] };
+  expect(checkDistribution(none, [])).toEqual([]);
+  expect(checkDistribution(whole, ["locations"])).toMatchObject([
+    { ok: true, detail: expect.stringContaining("2 node") },
+  ]);
+  expect(checkDistribution(none, ["locations"])).toMatchObject([
+    { ok: false, detail: expect.stringContaining("no Citus") },
+  ]);
+  expect(checkDistribution(whole, ["locations", "telemetry"])).toMatchObject([
+    { ok: false, detail: expect.stringContaining("telemetry is not distributed") },
+  ]);
 });

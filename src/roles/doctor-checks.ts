@@ -4,6 +4,7 @@ import { access } from "node:fs/promises";
 import { createServer, isIPv6 } from "node:net";
 import { dirname, join } from "node:path";
 import type { Config } from "../config.ts";
+import type { Distribution } from "../db/distribution.ts";
 import { fingerprintOf } from "../lib/secret-box.ts";
 import { freeBytesOf } from "./disk-floor.ts";
 import type { LastBackup } from "./last-backup.ts";
@@ -144,6 +145,21 @@ export function checkRetention(
   if (stuck.length === 0) return { name, ok: true, detail: `outbound events are kept for ${retentionDays} days` };
   const detail = `${stuck.length} partitions have expired at once and are kept: check VIGIL_RETENTION_DAYS (${retentionDays}), then run "vigil db retention --apply"`;
   return { name, ok: false, detail };
+}
+
+/** Nothing to say of a database that is not distributed and is not meant to be. `noted`: tables that are meant to be. */
+export function checkDistribution(
+  { citus, workers, distributed, reasons }: Distribution,
+  noted: readonly string[],
+): Check[] {
+  const name = "distribution";
+  if (noted.length === 0 && distributed.length === 0) return [];
+  const missing = noted.filter((table) => !distributed.includes(table));
+  const wrong = citus === undefined ? reasons : missing.map((table) => `${table} is not distributed`);
+  const advice = ': run "vigil db distribute --check"';
+  if (wrong.length > 0) return [{ name, ok: false, detail: `${wrong.join(", ")}${advice}` }];
+  if (reasons.length > 0) return [{ name, ok: false, detail: `${reasons.join(", ")}${advice}` }];
+  return [{ name, ok: true, detail: `${distributed.join(", ")} over ${workers} node(s) of Citus ${citus}` }];
 }
 
 const isLoopback = (host: string): boolean => /^(localhost|127(\.\d+){3}|\[?::1\]?)$/.test(host);

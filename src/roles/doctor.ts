@@ -2,6 +2,7 @@ import { freemem } from "node:os";
 import { isEspeakInstalled } from "../audio/espeak.ts";
 import type { Config } from "../config.ts";
 import type { Database } from "../db/database.ts";
+import { findNotedDistribution, readDistribution } from "../db/distribution.ts";
 import { migrationStatus } from "../db/migrate.ts";
 import { listExpired } from "../db/partitions.ts";
 import {
@@ -11,6 +12,7 @@ import {
   checkClock,
   checkDataDir,
   checkDiskSpace,
+  checkDistribution,
   checkMail,
   checkNode,
   checkPorts,
@@ -29,6 +31,7 @@ import {
   readOpenFilesLimit,
 } from "./machine-checks.ts";
 import { tablesOf } from "./partitioned-tables.ts";
+import { checkReadReplica } from "./read-replica-check.ts";
 import { readArchiveState } from "./wal-archive.ts";
 
 const oldestServer = 150_000;
@@ -55,6 +58,8 @@ export async function checkDatabase(db: Database, config: Config, nowMs: number)
       ...(isCurrent && config.databaseUrl === undefined
         ? [checkBackup(await findLastBackup(db), nowMs), checkWalArchive(config, await readArchiveState(db))]
         : []),
+      ...(isCurrent ? checkDistribution(await readDistribution(db), await findNotedDistribution(db)) : []),
+      ...(await checkReadReplica(config, db)),
       { name: "database", ok: isNewEnough, detail: `${kind} PostgreSQL ${server.version}${advice}` },
       {
         name: "migrations",

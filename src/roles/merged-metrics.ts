@@ -20,6 +20,7 @@ const smallest: ReadonlySet<string> = new Set([
   "process_start_time_seconds",
   "vigil_disk_free_bytes",
   "vigil_memory_available_bytes",
+  "vigil_read_replica_up",
 ]);
 
 interface Family {

@@ -46,7 +46,11 @@ export async function outboundFaults({ rounds, seed }: FaultOptions): Promise<bo
   };
   const port = await freeLowPort();
   let service = await startVigil(["--data-dir", folder.path, "--gateway-port", port], env);
-  const workerEnv = { ...env, DATABASE_URL: await databaseUrl(folder.path) };
+  const workerEnv = {
+    ...env,
+    DATABASE_URL: await databaseUrl(folder.path),
+    VIGIL_SECRET_KEY_FILE: join(folder.path, "secret.key"),
+  };
   const startWorker = (): Promise<RunningVigil> =>
     startVigil(["--roles", "worker", "--data-dir", workerFolder.path], workerEnv);
   let worker = await startWorker();

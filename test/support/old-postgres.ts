@@ -16,7 +16,7 @@ export interface OldPostgres {
 const password = "of-the-old-cluster";
 
 /** PostgreSQL refuses root. */
-function account(): { uid?: number; gid?: number } {
+export function account(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {};
   const line =
     readFileSync("/etc/passwd", "utf8")

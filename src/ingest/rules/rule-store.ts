@@ -33,11 +33,7 @@ export async function readRules(db: Db, deviceIds: readonly string[], nowMs: num
     select s.device_id, s.rule_version, r.state, l.lat, l.lng, l.ts
     from device_state s
     left join rule_states r on r.device_id = s.device_id
-    left join lateral (
-      select lat, lng, ts from locations
-      where device_id = s.device_id and ts > ${new Date(nowMs - fixesBackMs)} and ts <= ${new Date(nowMs + fixesAheadMs)}
-        and is_valid and received_at - ts <= interval '15 minutes'
-      order by ts desc limit 1) l on true
+    left join lateral last_timely_fix(s.device_id, ${new Date(nowMs - fixesBackMs)}, ${new Date(nowMs + fixesAheadMs)}) l on true
     where s.device_id = any(${deviceIds}::uuid[])`;
   return rows.map(({ device_id, rule_version, state, lat, lng, ts }) => ({
     device_id,
@@ -109,7 +105,8 @@ export async function readDeviceTimes(
   const { rows } = await client.query<[string, Date, Date | null]>({
     name: "ingest_device_times",
     text: `select l.device_id, l.ts, l.device_ts from unnest($1::uuid[], $2::timestamptz[]) as n(device_id, ts)
-      join locations l on l.device_id = n.device_id and l.ts = n.ts`,
+      join locations l on l.device_id = n.device_id and l.ts = n.ts
+      where l.device_id = any($1::uuid[])`,
     values: [fixes.map(({ deviceId }) => deviceId), fixes.map(({ tsMs }) => new Date(tsMs))],
     rowMode: "array",
   });

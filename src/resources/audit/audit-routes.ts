@@ -106,7 +106,7 @@ export const auditRoutes = (): Route[] => [
     summary: "Who changed what, newest first",
     list: auditList,
     item: AuditLogEntry,
-    rows: ({ db, organizationId, list }) => listAudit(db, organizationId, list()),
+    rows: ({ history, organizationId, list }) => listAudit(history, organizationId, list()),
     toItem: toAuditEntry,
   }),
   entries.retrieve({

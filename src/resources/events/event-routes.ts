@@ -34,7 +34,7 @@ export const eventRoutes = (): Route[] => [
     description: "Events of deleted devices remain in the list.",
     list: eventList,
     item: Event,
-    rows: ({ db, principal, list }) => listEvents(db, principal, list()),
+    rows: ({ history, principal, list }) => listEvents(history, principal, list()),
     toItem: (row, { principal }) => toEvent(visibleRow(principal, row)),
   }),
   events.retrieve({

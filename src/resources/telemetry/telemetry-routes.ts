@@ -53,7 +53,7 @@ export const telemetryRoutes = (): Route[] => [
     summary: "Telemetry of a device, newest first",
     list: telemetryList,
     item: Telemetry,
-    rows: ({ db, object, list, now }) => listTelemetry(db, object, withSearchWindow(list(), now)),
+    rows: ({ history, object, list, now }) => listTelemetry(history, object, withSearchWindow(list(), now)),
     toItem: toTelemetry,
   }),
   telemetry.get("latest/", {
