@@ -29,7 +29,8 @@ const dashboards = readdirSync(join(deploy, "grafana")).map((file) => {
 });
 
 /** What a healthy service does not have. */
-const rare = /status="503"|_poisoned_|_media_refused_|_webhook_lag_|_problems_/;
+const rare =
+  /status="503"|_(poisoned|media_refused|webhook_lag|problems|retries|takeovers|duplicates|deferred|faults|datagrams_dropped)_/;
 
 interface Demo extends Credentials {
   organization: { slug: string };
