@@ -1,6 +1,11 @@
 import type { Db } from "../db/database.ts";
 import { isUuid } from "../lib/ids.ts";
-import { type DeadLetter, readDeadLetters, redriveDeadLetters } from "../outbound/dead-letter-store.ts";
+import {
+  type DeadLetter,
+  readDeadLetters,
+  redriveDeadLetters,
+  redriveInPieces,
+} from "../outbound/dead-letter-store.ts";
 import { isSubscribedTo, sendTestEvent } from "../outbound/test-event.ts";
 import { allWebhookEventTypes, type WebhookEventType } from "../outbox/webhook-event-types.ts";
 import { findIntegrationForOperator, type Integration } from "../resources/organizations/integration-store.ts";
@@ -107,17 +112,15 @@ const redrive: Command = {
   run: async (context) => {
     const integrationId = uuidOption(context.args, "integration");
     const id = eventId(context.args);
-    const redriven = await withDatabase(context, (db) =>
-      db.transaction(async (tx) => {
-        const integration = await getIntegration(tx, integrationId);
-        requireWebhook(integration);
-        const now = context.clock.now();
-        return redriveDeadLetters(tx, integration.organizationId, integrationId, {
-          ids: id === undefined ? undefined : [id],
-          now,
-        });
-      }),
-    );
+    const redriven = await withDatabase(context, async (db) => {
+      const integration = await getIntegration(db, integrationId);
+      requireWebhook(integration);
+      const [ids, now] = [id === undefined ? undefined : [id], context.clock.now()];
+      return redriveInPieces(
+        (work) => db.transaction(work),
+        (tx, after) => redriveDeadLetters(tx, integration.organizationId, integrationId, { ids, after, now }),
+      );
+    });
     if (id !== undefined && redriven === 0) throw noDeadLetter(integrationId, id);
     context.print({ redriven }, redriven === 1 ? "1 event is due again." : `${redriven} events are due again.`);
     return 0;

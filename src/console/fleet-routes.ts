@@ -8,10 +8,12 @@ import { isUuid } from "../lib/ids.ts";
 import type { Catalog } from "../resources/catalog/catalog.ts";
 import { forPeople } from "./account-routes.ts";
 import { listAcknowledgements, listFleet } from "./fleet-store.ts";
+import { listPeople, personList } from "./person-list.ts";
 
 const maxEvents = 200;
+const maxDevices = 200;
 
-/** What a console reads of all devices at once, and who has acknowledged what. Everybody sees what they may see of the API. */
+/** What a console reads of all devices at once, of people, and who has acknowledged what. Everybody sees what they may see of the API. */
 export const fleetRoutes = (catalog: Catalog): Route[] => [
   route({
     ...forPeople,
@@ -20,16 +22,29 @@ export const fleetRoutes = (catalog: Catalog): Route[] => [
     operationId: "console_fleet",
     summary: "All devices in short, in pages by IMEI",
     people: "VIEWER",
-    query: { after: textParam("The IMEI to go on after.") },
+    query: { after: textParam("The IMEI to go on after."), uid: textsParam("These devices alone.") },
     responses: { 200: Type.Any() },
     async handle({ db, principal, query, header }) {
-      const text = JSON.stringify(await listFleet(db, principal, query().after ?? "", catalog));
+      const { after = "", uid } = query();
+      if (uid && uid.length > maxDevices) throw validationError({ uid: [`Give at most ${maxDevices} IMEIs.`] });
+      const text = JSON.stringify(await listFleet(db, principal, { after, uids: uid }, catalog));
       const headers = { "Content-Type": "application/json; charset=utf-8", Vary: "Accept-Encoding" };
       if (!acceptsGzip(header("accept-encoding"))) return { status: 200, body: text, headers };
       const packed = createGzip({ level: 3 });
       packed.end(text);
       return { status: 200, body: packed, headers: { ...headers, "Content-Encoding": "gzip" } };
     },
+  }),
+  route({
+    ...forPeople,
+    method: "GET",
+    path: "/console/api/people/",
+    operationId: "console_people",
+    summary: "Everybody one may see, with their devices",
+    people: "VIEWER",
+    list: personList,
+    responses: { 200: Type.Any() },
+    handle: async ({ db, principal, list, page }) => page(await listPeople(db, principal, list()), (row) => row),
   }),
   route({
     ...forPeople,

@@ -41,8 +41,14 @@ interface FleetRow extends Omit<FleetDevice, "device_model_name" | "last_seen_at
   status_changed_at: Date | null;
 }
 
-/** The next page of the devices that a person may see. */
-export async function listFleet(db: Db, principal: Principal, after: string, catalog: Catalog): Promise<FleetPage> {
+/** The next page of the devices that a person may see, or those of the given ones. */
+export async function listFleet(
+  db: Db,
+  principal: Principal,
+  { after, uids }: { after: string; uids: readonly string[] | undefined },
+  catalog: Catalog,
+): Promise<FleetPage> {
+  const chosen = uids === undefined ? sql`d.uid > ${after}` : sql`d.uid = any(${uids}::text[])`;
   const rows = await db.many<FleetRow>(sql`
     select d.uid, d.name, d.tags, d.device_model_slug, coalesce(s.is_online, false) as is_online, s.last_seen_at,
       s.status_changed_at, s.last_location,
@@ -51,7 +57,7 @@ export async function listFleet(db: Db, principal: Principal, after: string, cat
         join memberships m on m.organization_id = a.organization_id and m.user_id = a.user_id
         where a.organization_id = d.organization_id and a.device_id = d.id and a.is_active
         order by a.role desc, a.assigned_at limit ${maxPeople}) as people
-    from ${deviceTables} where ${allOf([visibleDevices(principal), sql`d.uid > ${after}`])}
+    from ${deviceTables} where ${allOf([visibleDevices(principal), chosen])}
     order by d.uid limit ${pageSize}`);
   const results = rows.map(({ device_model_slug, last_seen_at, status_changed_at, ...row }) => ({
     ...row,

@@ -37,6 +37,7 @@ export function registerConsolePages(app: FastifyInstance, page: ConsolePage): v
     index: false,
     decorateReply: false,
     cacheControl: false,
+    preCompressed: true,
     setHeaders: (reply) => {
       reply.header("Cache-Control", "public, max-age=31536000, immutable");
     },

@@ -47,31 +47,71 @@ export async function* readDeadLetters(
   }
 }
 
-/** Makes dead letters due again, with attempts from 1. Returns how many: none if nothing is pushed to the integration now. */
+/** What one transaction moves: a month of a partner's events at once would hold the lane, and the request, for minutes. */
+const maxRedrivenAtOnce = 5000;
+
+export interface RedriveOptions {
+  /** Undefined: all of them. */
+  ids: readonly string[] | undefined;
+  /** The id to go on after. */
+  after: string;
+  now: Date;
+  limit?: number;
+}
+
+export interface RedrivenPiece {
+  count: number;
+  /** The id to go on after; null: nothing is left, or nothing is pushed to the integration now. */
+  last: string | null;
+}
+
+/** Makes the next dead letters due again, with attempts from 1. Those whose row is no longer in the log stay. */
 export async function redriveDeadLetters(
   tx: Tx,
   organizationId: string,
   integrationId: string,
-  { ids, now }: { ids: readonly string[] | undefined; now: Date },
-): Promise<number> {
+  { ids, after, now, limit = maxRedrivenAtOnce }: RedriveOptions,
+): Promise<RedrivenPiece> {
   // Locked before the deliveries, in the order of the worker.
   await tx.run`
     update delivery_lanes set retry_at = least(retry_at, ${now})
     where organization_id = ${organizationId} and integration_id = ${integrationId}`;
-  const count = await tx.run`
-    with gone as (
-      delete from dead_letters d where d.organization_id = ${organizationId} and d.integration_id = ${integrationId}
+  const { chosen, count, last } = await tx.one<RedrivenPiece & { chosen: number }>`
+    with chosen as (
+      select d.id, l.push_epoch from dead_letters d
+      join outbound_lanes l on l.integration_id = d.integration_id and l.push_epoch is not null
+      where d.organization_id = ${organizationId} and d.integration_id = ${integrationId} and d.id > ${after}
         ${ids === undefined ? sql`` : sql`and d.id = any(${ids}::uuid[])`}
+      order by d.id limit ${limit}
+    ), gone as (
+      delete from dead_letters d using chosen
+      where d.organization_id = ${organizationId} and d.integration_id = ${integrationId} and d.id = chosen.id
         and exists (select from outbound_events e where e.integration_id = d.integration_id and e.id = d.id)
-        and exists (select from outbound_lanes l where l.integration_id = d.integration_id and l.push_epoch is not null)
-      returning d.id
+      returning d.id, chosen.push_epoch
+    ), added as (
+      insert into deliveries (integration_id, id, organization_id, push_epoch, attempts, due_at)
+      select ${integrationId}, gone.id, ${organizationId}, gone.push_epoch, 0, ${now} from gone
+      on conflict (integration_id, id) do nothing returning id
     )
-    insert into deliveries (integration_id, id, organization_id, push_epoch, attempts, due_at)
-    select l.integration_id, gone.id, l.organization_id, l.push_epoch, 0, ${now}
-    from gone join outbound_lanes l on l.integration_id = ${integrationId} and l.push_epoch is not null
-    on conflict (integration_id, id) do nothing`;
+    select (select count(*) from chosen) as chosen, (select count(*) from added) as count,
+      (select id from chosen order by id desc limit 1) as last`;
   await notify(tx, redriveChannel, integrationId);
-  return count;
+  return { count, last: chosen < limit ? null : last };
+}
+
+/** Runs pieces until nothing is left, each in a transaction of its own. Returns how many dead letters are due again. */
+export async function redriveInPieces(
+  transaction: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>,
+  redrivePiece: (tx: Tx, after: string) => Promise<RedrivenPiece>,
+): Promise<number> {
+  let total = 0;
+  for (let after: string | null = minId; after !== null; ) {
+    const from: string = after;
+    const { count, last } = await transaction((tx) => redrivePiece(tx, from));
+    total += count;
+    after = last;
+  }
+  return total;
 }
 
 /** Dead letters of rows that the log has dropped. */

@@ -47,6 +47,17 @@ describe("what a console reads of all devices", () => {
     expect((await fleetOf(admin, `?after=${first}`)).results.map(({ uid }) => uid)).toEqual([second]);
   });
 
+  it("holds the devices that are named, if the person may see them", async () => {
+    const named = [devices[0]?.uid, devices[1]?.uid, foreign.uid];
+    const found = async (caller: { token: string }) =>
+      (await fleetOf(caller, `?uid=${named.join(",")}`)).results.map(({ uid }) => uid);
+    expect(await found(admin)).toEqual(named.slice(0, 2).toSorted());
+    expect(await found(viewer)).toEqual([devices[0]?.uid]);
+    const many = Array.from({ length: 201 }, () => foreign.uid).join(",");
+    const refused = await api.call("GET", `${fleetPath}?uid=${many}`, { token: admin.token });
+    expect([refused.status, refused.body.code]).toEqual([400, "validation_error"]);
+  });
+
   it("tells who has acknowledged an event and with which note, to those who may see it", async () => {
     const [seen, unseen] = [
       await makeEvent(api, devices[0] as TestDevice),

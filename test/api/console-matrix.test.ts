@@ -31,7 +31,7 @@ const ownAccount =
 const administration =
   /^\/console\/api\/(integrations|unknown-devices|deleted-devices|devices\/(import|export|bulk|:uid)|invitations|organization|audit-log\/export)\//;
 /** Shows each what the role lets one see. */
-const seenByAll = /^\/console\/api\/(devices|fleet|acknowledgements)\/$/;
+const seenByAll = /^\/console\/api\/(devices|fleet|people|acknowledgements)\/$/;
 const operation = /^\/console\/api\/operator\//;
 /** Of the own account, what needs an organization. */
 const membersOnly = /^\/console\/api\/(stream|session\/organization)\/$/;

@@ -5,6 +5,7 @@ import { maintainPartitions } from "../../src/db/partitions.ts";
 import { parseListQuery } from "../../src/http/lists.ts";
 import { attemptList, listAttempts } from "../../src/outbound/attempt-list.ts";
 import { deadLetterList, listDeadLetters } from "../../src/outbound/dead-letter-list.ts";
+import { redriveDeadLetters, redriveInPieces } from "../../src/outbound/dead-letter-store.ts";
 import { readHealth } from "../../src/outbound/delivery-health.ts";
 import { describeEvent, findEvent } from "../../src/outbound/event-detail.ts";
 import { listLogEntries, logEntryList, maxScannedRows } from "../../src/outbound/event-list.ts";
@@ -81,6 +82,30 @@ describe("deliveries of a large log", () => {
     const [health] = await read(api.db);
     expect(health).toMatchObject({ waiting: 0, dead_letters: size / 100 });
     expect(health?.success_share).toBeCloseTo(0.9, 1);
+  });
+
+  it("are redriven in pieces, each dead letter once", async () => {
+    const { organizationId, id } = integration;
+    const now = api.clock.now();
+    const counts: number[] = [];
+    const redrive = (): Promise<number> =>
+      redriveInPieces(
+        (work) => api.db.transaction(work),
+        async (tx, after) => {
+          const options = { ids: undefined, after, now, limit: 50 };
+          const piece = await redriveDeadLetters(tx, organizationId, id, options);
+          counts.push(piece.count);
+          return piece;
+        },
+      );
+    expect(await redrive()).toBe(0);
+    await api.db.run`update outbound_lanes set push_epoch = 1 where integration_id = ${id}`;
+    expect(await redrive()).toBe(size / 100);
+    expect(counts).toEqual([0, 50, 50, 20]);
+    const due = await api.db.one<{ count: number }>`
+      select count(*) from deliveries where organization_id = ${organizationId} and integration_id = ${id}`;
+    expect(due.count).toBe(size / 100);
+    expect(await redrive()).toBe(0);
   });
 
   it("search the log for a device in pieces, and go on where a piece ended", async () => {

@@ -1,5 +1,6 @@
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { listPeople, personList } from "../../src/console/person-list.ts";
 import type { Db } from "../../src/db/database.ts";
 import { type ListSpec, parseListQuery } from "../../src/http/lists.ts";
 import type { Principal } from "../../src/http/principal.ts";
@@ -36,6 +37,12 @@ const lists: Record<string, List> = {
     spec: userList,
     read: (db, { organization }, query) => listUsers(db, organization.id, query, undefined),
     filters: { is_active: "true" },
+    search: "person-5999@",
+  },
+  people: {
+    spec: personList,
+    read: listPeople,
+    filters: { id: someone, has_devices: "true" },
     search: "person-5999@",
   },
   assignments: { spec: assignmentList, read: listAssignments, filters: {}, search: "person-5999@" },

@@ -1,5 +1,7 @@
 import { accept, fallen } from "./accepted.ts";
 import { compareWith } from "./compare.ts";
+import { benchConsole } from "./console.ts";
+import { benchConsoleLists } from "./console-lists.ts";
 import { benchHistory } from "./history.ts";
 import { benchHttp } from "./http.ts";
 import { benchIngest } from "./ingest.ts";
@@ -18,6 +20,8 @@ const benches: Record<string, () => Promise<Row[]>> = {
   webhooks: benchWebhooks,
   rules: benchRules,
   replay: benchReplay,
+  console: benchConsole,
+  "console-lists": benchConsoleLists,
 };
 
 if (process.argv.includes("--help")) {

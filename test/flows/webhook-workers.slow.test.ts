@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { redriveDeadLetters } from "../../src/outbound/dead-letter-store.ts";
+import { redriveDeadLetters, redriveInPieces } from "../../src/outbound/dead-letter-store.ts";
 import { makeAuthority } from "../support/certificates.ts";
 import { type DeliveryWorld, openDeliveryWorld, type TestHook } from "../support/delivery.ts";
 import { openReceiver, type Receiver } from "../support/receiver.ts";
@@ -124,8 +124,9 @@ describe("dead letters and tests on the command line", () => {
     const { organizationId } = hook;
     await world.db.run`insert into dead_letters values (${hook.id}, ${id}, ${organizationId}, 1, 'HTTP 410', now())`;
     const now = new Date();
-    const redriven = await world.db.transaction((tx) =>
-      redriveDeadLetters(tx, organizationId, hook.id, { ids: undefined, now }),
+    const redriven = await redriveInPieces(
+      (work) => world.db.transaction(work),
+      (tx, after) => redriveDeadLetters(tx, organizationId, hook.id, { ids: undefined, after, now }),
     );
     expect(redriven).toBe(0);
     expect(await world.deadLettersOf(hook)).toHaveLength(1);

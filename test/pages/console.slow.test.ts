@@ -164,6 +164,34 @@ describe.skipIf(!browserPath)("the frame of the console (skipped where no Chromi
     }
   });
 
+  it("loads at most 60 kB of script before the map", async () => {
+    const { page, close } = await world.open();
+    let bytes = 0;
+    let count = 0;
+    const sizes: Promise<void>[] = [];
+    page.on("response", (response) => {
+      const name = new URL(response.url()).pathname;
+      if (!/\.m?js$/.test(name) || /map-base|maplibre/.test(name)) return;
+      count++;
+      sizes.push(
+        response
+          .request()
+          .sizes()
+          .then(({ responseBodySize }) => {
+            bytes += responseBodySize;
+          }),
+      );
+    });
+    await page.goto(`${world.http}/console/`);
+    await signIn(page, emailOf("OWNER"));
+    await page.getByRole("region", { name: "Devices" }).getByRole("link", { name: "Nonna" }).waitFor();
+    await Promise.all(sizes);
+    expect(count).toBeGreaterThan(3);
+    expect(bytes).toBeGreaterThan(10_000);
+    expect(bytes).toBeLessThan(60_000);
+    await close();
+  });
+
   it("asks no other host, and its cookie is out of reach of scripts", async () => {
     const { page, outside, errors, close } = await world.openAs("OWNER", "/console/");
     for (const [path, name] of pages) {

@@ -201,9 +201,9 @@ describe.skipIf(!browserPath)("devices, people, fences and thresholds (skipped w
       .waitFor();
 
     const resulting = page.getByRole("region", { name: "What counts for a device" });
-    await resulting.getByLabel("Device").selectOption("Nonna");
+    await resulting.getByLabel("Device", { exact: true }).selectOption(nonna);
     await resulting.getByText("Alarm above 100 bpm: from the organization, replaced by the user's.").waitFor();
-    await resulting.getByLabel("Device").selectOption("Nonno");
+    await resulting.getByLabel("Device", { exact: true }).selectOption(nonno);
     await resulting.getByText("Alarm below 50 bpm or above 120 bpm: from the organization.").waitFor();
 
     await page.getByRole("button", { name: `Edit Heart rate: ${emailOf("VIEWER")}` }).click();

@@ -2,10 +2,8 @@ import pg from "pg";
 import { type Database, openDatabase } from "../../src/db/database.ts";
 import { readDistribution, stepsToDistribute, withDistributionLock } from "../../src/db/distribution.ts";
 import { migrate } from "../../src/db/migrate.ts";
-import { maintainPartitions } from "../../src/db/partitions.ts";
 import { makeClock } from "../../src/lib/clock.ts";
 import { makeLogger } from "../../src/lib/logger.ts";
-import { partitionedTables } from "../../src/roles/partitioned-tables.ts";
 
 /** Few: each partition of a table is as many tables. */
 const shards = 4;
@@ -94,8 +92,6 @@ export async function prepareCitusTemplate(url: string, template: string): Promi
 }
 
 async function distributeTemplate(db: Database): Promise<void> {
-  // Made ahead: a world of a test would make them anew, which takes seconds on several nodes.
-  await maintainPartitions(db, partitionedTables, Date.now());
   await withDistributionLock(db, async (on) => {
     for (const step of await stepsToDistribute(on, await readDistribution(on), shards)) await step.run(on);
   });

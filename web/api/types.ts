@@ -27,6 +27,7 @@ export type { DatabaseSize } from "../../src/console/operator/database-size.ts";
 export type { RetryOutcome } from "../../src/console/operator/operator-services.ts";
 export type { QueueState } from "../../src/console/operator/queue-store.ts";
 export type { WebhookState } from "../../src/console/operator/webhook-list.ts";
+export type { HeldDevice, ListedPerson } from "../../src/console/person-list.ts";
 export type { FactorState } from "../../src/oauth/second-factor-store.ts";
 export type { TestDelivery } from "../../src/outbound/test-event.ts";
 export type { Assignment } from "../../src/resources/assignments/assignment-record.ts";

@@ -65,7 +65,9 @@ export function AuditPage() {
                   </td>
                   <td data-label={texts("action")}>{texts(entry.action_display)}</td>
                   <td data-label={texts("who")}>{actorOf(entry)}</td>
-                  <td data-label={texts("when")}>{showTime(entry.timestamp)}</td>
+                  <td data-label={texts("when")} class="time">
+                    {showTime(entry.timestamp)}
+                  </td>
                   <td>
                     <AuditChanges entry={entry} />
                   </td>

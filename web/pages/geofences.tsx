@@ -1,6 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
 import { get, getAll } from "../api/client.ts";
-import type { Geofence, GeofenceDetail, User } from "../api/types.ts";
+import type { Geofence, GeofenceDetail } from "../api/types.ts";
 import type { Circle } from "../parts/circle-drawing.ts";
 import { byName } from "../parts/device-filter.ts";
 import { circleOf, draftOf, type FenceDraft, newDraft, withCircle } from "../parts/fence-draft.ts";
@@ -10,10 +10,10 @@ import { lazy } from "../parts/lazy.tsx";
 import { PageTitle } from "../parts/page-title.tsx";
 import { Empty, Failure, Loading } from "../parts/states.tsx";
 import { forgetFences } from "../state/fences.ts";
-import { devices } from "../state/live.ts";
+import { useFleet } from "../state/fleet.ts";
 import { useLoaded } from "../state/loaded.ts";
 import { hasRole } from "../state/session.ts";
-import { useStore } from "../state/store.ts";
+import { useSettled } from "../state/settled.ts";
 import { useSubmit } from "../state/submit.ts";
 import { common } from "../texts/common.ts";
 import { showNumber } from "../texts/format.ts";
@@ -22,6 +22,9 @@ import { locale } from "../texts/locale.ts";
 import "../styles/rules.css";
 
 const CircleMap = lazy(async () => (await import("../parts/circle-map.tsx")).CircleMap);
+
+const smallFleet = 1000;
+const drawEveryMs = 10_000;
 
 interface Editing {
   draft: FenceDraft;
@@ -33,15 +36,14 @@ const circleOfFence = ({ center, radius }: GeofenceDetail): Circle => ({ ...cent
 /** All fences one may see, on the map and as a list; administrators draw and change them here. */
 export function GeofencesPage() {
   const fences = useLoaded("fences", () => getAll<Geofence>("/api/v1/geofences/?page_size=200&ordering=name"));
-  const people = useLoaded("users", async () =>
-    hasRole("ADMIN") ? getAll<User>("/api/v1/auth/users/?page_size=200") : [],
-  );
-  const known = useStore(devices);
+  const known = useFleet();
   const [editing, setEditing] = useState<Editing | undefined>();
   const [shown, setShown] = useState<GeofenceDetail | undefined>();
   const opening = useSubmit();
   const [notice, setNotice] = useState("");
-  const fleet = useMemo(() => [...known.values()].toSorted(byName), [known]);
+  // Twenty thousand names are not sorted every second.
+  const settled = useSettled(known, known.size > smallFleet ? drawEveryMs : 0);
+  const fleet = useMemo(() => [...settled.values()].toSorted(byName), [settled]);
   const rows = fences.kind === "ready" ? fences.value : [];
   const others = useMemo(
     () => rows.filter(({ id }) => id !== (editing?.draft.id ?? shown?.id)),
@@ -82,7 +84,6 @@ export function GeofencesPage() {
             draft={editing.draft}
             linked={editing.linked}
             devices={fleet}
-            people={people.kind === "ready" ? people.value : []}
             onChange={setDraft}
             onCreated={(id) => setDraft({ ...editing.draft, id })}
             onDone={() => {

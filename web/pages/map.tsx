@@ -7,7 +7,8 @@ import { Link } from "../parts/link.tsx";
 import { PageTitle } from "../parts/page-title.tsx";
 import { Empty, Loading } from "../parts/states.tsx";
 import type { DeviceState } from "../state/device-state.ts";
-import { devices, isLoaded, openAlarms } from "../state/live.ts";
+import { isLoaded, useFleet } from "../state/fleet.ts";
+import { openAlarms } from "../state/live.ts";
 import { useNow } from "../state/now.ts";
 import { setQuery, useQuery } from "../state/router.ts";
 import { useStore } from "../state/store.ts";
@@ -30,7 +31,7 @@ const maxAlarms = 20;
 
 /** All devices one may see, on the map and in a list that needs no map, and the alarms beside them. */
 export function MapPage() {
-  const known = useStore(devices);
+  const known = useFleet();
   const alarms = useStore(openAlarms);
   const isReady = useStore(isLoaded);
   const nowMs = useNow();

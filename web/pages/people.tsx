@@ -1,43 +1,40 @@
-import { useMemo, useState } from "preact/hooks";
-import { getAll } from "../api/client.ts";
-import type { Assignment, User } from "../api/types.ts";
+import type { HeldDevice, ListedPerson } from "../api/types.ts";
 import { batteryOf, isLow, oneOf } from "../parts/device-filter.ts";
 import { Choice, Field } from "../parts/field.tsx";
 import { Link } from "../parts/link.tsx";
 import { PageTitle } from "../parts/page-title.tsx";
-import { type DeviceShare, findPeople, type Person, peopleOf } from "../parts/people-list.ts";
 import { Empty, Failure, Loading } from "../parts/states.tsx";
+import { useDebounced } from "../state/debounced.ts";
 import { stateOf } from "../state/device-state.ts";
-import { devices, openAlarms } from "../state/live.ts";
-import { useLoaded } from "../state/loaded.ts";
+import { useDevices } from "../state/fleet.ts";
+import { openAlarms } from "../state/live.ts";
 import { useNow } from "../state/now.ts";
+import { usePaged } from "../state/paged.ts";
 import { setQuery, useQuery } from "../state/router.ts";
 import { useStore } from "../state/store.ts";
 import { common } from "../texts/common.ts";
 import { showNumber } from "../texts/format.ts";
+import { mapTexts } from "../texts/map.ts";
 import { peopleTexts as texts } from "../texts/people.ts";
 import "../styles/rules.css";
 
-const rowsAtOnce = 100;
+type DeviceShare = "all" | "with" | "without";
 const shares = ["all", "with", "without"] as const;
 
-async function loadPeople(): Promise<Person[]> {
-  const [users, assignments] = await Promise.all([
-    getAll<User>("/api/v1/auth/users/?page_size=200"),
-    getAll<Assignment>("/api/v1/assignments/?page_size=200"),
-  ]);
-  return peopleOf(users, assignments);
+function pathOf(search: string, share: DeviceShare): string {
+  const query = new URLSearchParams({ page_size: "50", ordering: "last_name,first_name,email" });
+  if (search !== "") query.set("search", search);
+  if (share !== "all") query.set("has_devices", String(share === "with"));
+  return `/console/api/people/?${query}`;
 }
 
 /** Everybody one may see, with their devices and how these are. */
 export function PeoplePage() {
-  const people = useLoaded("people", loadPeople);
   const query = useQuery();
   const search = query.get("search") ?? "";
   const share = oneOf<DeviceShare>(shares, query.get("show"));
-  const [rowCount, setRowCount] = useState(rowsAtOnce);
-  const rows = people.kind === "ready" ? people.value : undefined;
-  const found = useMemo(() => findPeople(rows ?? [], search, share), [rows, search, share]);
+  const { list, more } = usePaged<ListedPerson>(pathOf(useDebounced(search.trim()), share));
+  const rows = list.kind === "ready" ? list.value.results : [];
   return (
     <>
       <PageTitle>{common("people")}</PageTitle>
@@ -54,32 +51,17 @@ export function PeoplePage() {
           ]}
         />
       </search>
-      {people.kind === "loading" && <Loading />}
-      {people.kind === "failed" && <Failure error={people.error} onRetry={people.reload} />}
-      {rows && (
+      {list.kind === "loading" && <Loading />}
+      {list.kind === "failed" && <Failure error={list.error} onRetry={list.reload} />}
+      {list.kind === "ready" && (
         <p class="hint" role="status">
-          {texts("count", { count: showNumber(found.length, 0) })}
+          {texts("count", { count: showNumber(list.value.count ?? rows.length, 0) })}
         </p>
       )}
-      {rows && found.length === 0 && <Empty>{texts("none")}</Empty>}
-      {found.length > 0 && (
-        <table class="stack">
-          <thead>
-            <tr>
-              <th scope="col">{common("name")}</th>
-              <th scope="col">{texts("role")}</th>
-              <th scope="col">{texts("devices")}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {found.slice(0, rowCount).map((person) => (
-              <PersonRow key={person.id} person={person} />
-            ))}
-          </tbody>
-        </table>
-      )}
-      {found.length > rowCount && (
-        <button type="button" onClick={() => setRowCount(rowCount + rowsAtOnce)}>
+      {list.kind === "ready" && rows.length === 0 && <Empty>{texts("none")}</Empty>}
+      {rows.length > 0 && <PeopleTable people={rows} />}
+      {more && (
+        <button type="button" onClick={() => void more()}>
           {common("more")}
         </button>
       )}
@@ -87,54 +69,65 @@ export function PeoplePage() {
   );
 }
 
-function PersonRow({ person }: { person: Person }) {
-  const { id, name, email, user, assignments } = person;
-  return (
-    <tr>
-      <td>
-        <Link to={`/console/people/${id}`}>{name}</Link>
-        {name !== email && (
-          <>
-            <br />
-            <small>{email}</small>
-          </>
-        )}
-      </td>
-      <td data-label={texts("role")}>
-        {user ? texts(user.role) : "–"}
-        {user && !user.portal_active && (
-          <>
-            {" "}
-            <small>{texts("noAccount")}</small>
-          </>
-        )}
-      </td>
-      <td data-label={texts("devices")}>
-        {assignments.length === 0 && <small>{texts("noDevices")}</small>}
-        <ul class="plain-list">
-          {assignments.map((assignment) => (
-            <HeldDevice key={assignment.id} assignment={assignment} />
-          ))}
-        </ul>
-      </td>
-    </tr>
-  );
-}
-
-function HeldDevice({ assignment: { device_uid, device, role } }: { assignment: Assignment }) {
+function PeopleTable({ people }: { people: readonly ListedPerson[] }) {
+  const known = useDevices(people.flatMap(({ devices }) => devices.map(({ uid }) => uid)));
+  const inAlarm = new Set(useStore(openAlarms).map(({ device_uid }) => device_uid));
   const nowMs = useNow();
-  const known = useStore(devices).get(device_uid);
-  const hasAlarm = useStore(openAlarms).some((alarm) => alarm.device_uid === device_uid);
-  const percent = known && batteryOf(known);
+
+  const showDevice = ({ uid, name, role }: HeldDevice) => {
+    const device = known.get(uid);
+    const percent = device && batteryOf(device);
+    return (
+      <li key={uid}>
+        <span class={`dot ${device ? stateOf(device, inAlarm.has(uid), nowMs) : "offline"}`} aria-hidden="true" />{" "}
+        <Link to={`/console/devices/${uid}`}>{name || uid}</Link>{" "}
+        <small>
+          {texts(role)}
+          {device &&
+            ` · ${inAlarm.has(uid) ? mapTexts("stateAlarm") : common(device.is_online ? "online" : "offline")}`}
+          {percent !== undefined && ` · ${isLow(percent) ? "▼ " : ""}${showNumber(percent, 0)} %`}
+        </small>
+      </li>
+    );
+  };
   return (
-    <li>
-      <span class={`dot ${known ? stateOf(known, hasAlarm, nowMs) : "offline"}`} aria-hidden="true" />{" "}
-      <Link to={`/console/devices/${device_uid}`}>{device.name || device_uid}</Link>{" "}
-      <small>
-        {texts(role)}
-        {known && ` · ${common(known.is_online ? "online" : "offline")}`}
-        {percent !== undefined && ` · ${isLow(percent) ? "▼ " : ""}${showNumber(percent, 0)} %`}
-      </small>
-    </li>
+    <table class="stack">
+      <thead>
+        <tr>
+          <th scope="col">{common("name")}</th>
+          <th scope="col">{texts("role")}</th>
+          <th scope="col">{texts("devices")}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {people.map(({ id, name, email, role, portal_active, devices, device_count }) => (
+          <tr key={id}>
+            <td>
+              <Link to={`/console/people/${id}`}>{name || email}</Link>
+              {name !== "" && (
+                <>
+                  <br />
+                  <small>{email}</small>
+                </>
+              )}
+            </td>
+            <td data-label={texts("role")}>
+              {role === null ? "–" : texts(role)} {portal_active === false && <small>{texts("noAccount")}</small>}
+            </td>
+            <td data-label={texts("devices")}>
+              {device_count === 0 && <small>{texts("noDevices")}</small>}
+              <ul class="plain-list">
+                {devices.map(showDevice)}
+                {device_count > devices.length && (
+                  <li>
+                    <small>{texts("moreDevices", { count: showNumber(device_count - devices.length, 0) })}</small>
+                  </li>
+                )}
+              </ul>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }

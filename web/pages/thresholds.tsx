@@ -1,19 +1,19 @@
-import { useMemo, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { metricKeys } from "../../src/codecs/metric-keys.ts";
 import { getAll } from "../api/client.ts";
-import type { AlertThreshold, User } from "../api/types.ts";
+import type { AlertThreshold } from "../api/types.ts";
 import { nameOf } from "../parts/alarm-card.tsx";
-import { byName, oneOf } from "../parts/device-filter.ts";
+import { oneOf } from "../parts/device-filter.ts";
 import { Choice } from "../parts/field.tsx";
 import { PageTitle } from "../parts/page-title.tsx";
+import { readNames } from "../parts/picker-sources.ts";
 import { ResultingRules } from "../parts/resulting-rules.tsx";
 import { Empty, Failure, Loading } from "../parts/states.tsx";
 import { ThresholdForm } from "../parts/threshold-form.tsx";
-import { devices } from "../state/live.ts";
+import { useDevices } from "../state/fleet.ts";
 import { useLoaded } from "../state/loaded.ts";
 import { setQuery, useQuery } from "../state/router.ts";
 import { hasRole } from "../state/session.ts";
-import { useStore } from "../state/store.ts";
 import { common } from "../texts/common.ts";
 import { showNumber } from "../texts/format.ts";
 import { metricName, metricUnit } from "../texts/metrics.ts";
@@ -28,18 +28,18 @@ export function ThresholdsPage() {
   const thresholds = useLoaded("thresholds", () =>
     getAll<AlertThreshold>("/api/v1/alert-thresholds/?page_size=200&ordering=metric_key,scope"),
   );
-  const people = useLoaded("users", async () => getAll<User>("/api/v1/auth/users/?page_size=200"));
-  const known = useStore(devices);
-  const fleet = useMemo(() => [...known.values()].toSorted(byName), [known]);
   const [edited, setEdited] = useState<AlertThreshold | "new" | undefined>();
   const [rowCount, setRowCount] = useState(rowsAtOnce);
   const [notice, setNotice] = useState("");
   const top = useRef<HTMLDivElement>(null);
   const metric = oneOf(metricFilters, useQuery().get("metric"));
-  const users = people.kind === "ready" ? people.value : [];
-  const names = useMemo(() => new Map(users.map(({ id, full_name, email }) => [id, full_name || email])), [users]);
   const all = thresholds.kind === "ready" ? thresholds.value : [];
   const rows = all.filter((row) => metric === "" || row.metric_key === metric);
+  const shown = rows.slice(0, rowCount);
+  const known = useDevices(shown.flatMap(({ device }) => device ?? []));
+  const ids = [...new Set(shown.flatMap(({ user }) => user ?? []))];
+  const people = useLoaded(ids.join(), () => readNames(ids));
+  const names: ReadonlyMap<string, string> = people.kind === "ready" ? people.value : new Map();
 
   const edit = (threshold: AlertThreshold | "new"): void => {
     setNotice("");
@@ -67,8 +67,7 @@ export function ThresholdsPage() {
         <ThresholdForm
           key={edited === "new" ? "new" : edited.id}
           threshold={edited === "new" ? undefined : edited}
-          devices={fleet}
-          people={users}
+          names={names}
           onDone={() => {
             setNotice(common("saved"));
             setEdited(undefined);
@@ -102,7 +101,7 @@ export function ThresholdsPage() {
             </tr>
           </thead>
           <tbody>
-            {rows.slice(0, rowCount).map((row) => (
+            {shown.map((row) => (
               <ThresholdRow key={row.id} threshold={row} target={targetOf(row)} onEdit={edit} />
             ))}
           </tbody>
@@ -113,7 +112,7 @@ export function ThresholdsPage() {
           {common("more")}
         </button>
       )}
-      {thresholds.kind === "ready" && <ResultingRules thresholds={all} devices={fleet} />}
+      {thresholds.kind === "ready" && <ResultingRules thresholds={all} />}
     </div>
   );
 }

@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Event } from "../api/types.ts";
-import { devices, onNewAlarm, openAlarms } from "../state/live.ts";
+import { devices, nameDevices } from "../state/fleet.ts";
+import { onNewAlarm, openAlarms } from "../state/live.ts";
 import { useStore } from "../state/store.ts";
 import { eventKind, alarmTexts as texts } from "../texts/alarms.ts";
 import { nameOf } from "./alarm-card.tsx";
@@ -21,8 +22,9 @@ function showNotification(title: string, options: NotificationOptions): boolean 
   }
 }
 
-function notify(event: Event): void {
+async function notify(event: Event): Promise<void> {
   if (!document.hidden) return;
+  await nameDevices([event.device_uid]);
   const who = nameOf(devices.get().get(event.device_uid), event.device_uid);
   showNotification(`${eventKind(event.event_type)}: ${who}`, { tag: event.id, requireInteraction: true });
 }
@@ -41,7 +43,7 @@ export function AlarmBell() {
   useEffect(() => {
     const heard = (event: Event): void => {
       if (isOn) ring(event.severity === "critical");
-      notify(event);
+      void notify(event);
     };
     onNewAlarm.add(heard);
     return () => {

@@ -90,10 +90,10 @@ export function AlarmCard({ event, device }: AlarmCardProps) {
   const [note, setNote] = useState("");
   const [failure, setFailure] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
-  const who = nameOf(device, event.device_uid);
   const what = eventKind(event.event_type);
   const whole = useLoaded(`alarm/${event.device_uid}`, () => get<Device>(`/api/v1/devices/${event.device_uid}/`));
   const status = { ...(whole.kind === "ready" ? whole.value.last_status : {}), ...device?.last_status };
+  const who = nameOf(device ?? (whole.kind === "ready" ? whole.value : undefined), event.device_uid);
   const detail = detailOf(event);
   const people = device && "people" in device ? device.people.filter((name) => name !== who) : [];
 

@@ -1,20 +1,20 @@
 import { useEffect, useRef } from "preact/hooks";
-import type { Acknowledgement, Event } from "../api/types.ts";
+import { get } from "../api/client.ts";
+import type { Acknowledgement, Device, Event, Page } from "../api/types.ts";
+import { useDebounced } from "../state/debounced.ts";
 import { listAcknowledgements } from "../state/done.ts";
-import { devices } from "../state/live.ts";
+import { useDevices } from "../state/fleet.ts";
 import { useLoaded } from "../state/loaded.ts";
 import { usePaged } from "../state/paged.ts";
 import { setQuery, useQuery } from "../state/router.ts";
-import { useStore } from "../state/store.ts";
 import { useStreamEvent } from "../state/stream-events.ts";
-
 import { eventKind, eventKinds, alarmTexts as texts } from "../texts/alarms.ts";
 import { common } from "../texts/common.ts";
 import { readerZone, showTime } from "../texts/format.ts";
 import { nameOf } from "./alarm-card.tsx";
 import { oneOf } from "./device-filter.ts";
 import { Choice, Field } from "./field.tsx";
-import { historyPath, wantedDevices } from "./history-query.ts";
+import { historyPath, meantDevices } from "./history-query.ts";
 import { Link } from "./link.tsx";
 import { Empty, Failure, Loading } from "./states.tsx";
 import "../styles/rules.css";
@@ -27,7 +27,6 @@ const reloadAfterMs = 1000;
 /** Events of the past, newest first, with what was done about them; it follows the stream. */
 export function AlarmHistory() {
   const query = useQuery();
-  const known = useStore(devices);
   const filter = {
     severity: oneOf(severities, query.get("severity")),
     state: oneOf(states, query.get("state")),
@@ -36,8 +35,10 @@ export function AlarmHistory() {
     until: query.get("until") ?? "",
     search: query.get("search") ?? "",
   };
-  const wanted = wantedDevices(known, filter.search);
-  const chosen = wanted?.length === 1 ? wanted[0]?.uid : undefined;
+  const search = useDebounced(filter.search.trim());
+  const path = `/console/api/devices/?page_size=50&search=${encodeURIComponent(search)}`;
+  const found = useLoaded(path, async () => (search === "" ? undefined : get<Page<Device>>(path)));
+  const meant = found.kind === "ready" && found.value ? meantDevices(found.value, search) : undefined;
   return (
     <section aria-labelledby="history">
       <h2 id="history">{texts("history")}</h2>
@@ -65,20 +66,25 @@ export function AlarmHistory() {
           type="search"
           value={filter.search}
           onInput={(search) => setQuery({ search })}
-          {...(wanted && wanted.length > 1 ? { hint: texts("many", { count: wanted.length }) } : {})}
+          {...(meant && meant.count > 1 ? { hint: texts("many", { count: meant.count }) } : {})}
         />
         <Field label={texts("dateFrom")} type="date" value={filter.from} onInput={(from) => setQuery({ from })} />
         <Field label={texts("dateUntil")} type="date" value={filter.until} onInput={(until) => setQuery({ until })} />
       </search>
-      {wanted?.length === 0 ? <Empty /> : <HistoryTable path={historyPath(filter, chosen, readerZone())} />}
+      {found.kind === "loading" && <Loading />}
+      {found.kind === "failed" && <Failure error={found.error} onRetry={found.reload} />}
+      {meant?.count === 0 && <Empty />}
+      {found.kind === "ready" && meant?.count !== 0 && (
+        <HistoryTable path={historyPath(filter, meant?.uid, readerZone())} />
+      )}
     </section>
   );
 }
 
 function HistoryTable({ path }: { path: string }) {
-  const known = useStore(devices);
   const { list, more } = usePaged<Event>(path);
   const rows = list.kind === "ready" ? list.value.results : [];
+  const known = useDevices(rows.map(({ device_uid }) => device_uid));
   const taken = rows.filter(({ acknowledged }) => acknowledged).map(({ id }) => id);
   const done = useLoaded(taken.join(), () => readAll(taken));
   const doneById = new Map(done.kind === "ready" ? done.value.map((one) => [one.event_id, one]) : []);

@@ -16,6 +16,8 @@ export function showValue(value: unknown): string {
 }
 
 const maxSummaryLength = 100;
+/** What was empty before needs no word. */
+const readable = (summary: string): string => summary.replaceAll(": null → ", ": ");
 const shorten = (text: string): string =>
   text.length > maxSummaryLength ? `${text.slice(0, maxSummaryLength - 1)}…` : text;
 
@@ -24,7 +26,7 @@ export function AuditChanges({ entry }: { entry: AuditLogEntry }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <details class="changes" onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>{shorten(entry.changes_summary) || texts("changes")}</summary>
+      <summary>{shorten(readable(entry.changes_summary)) || texts("changes")}</summary>
       {isOpen && <Values id={entry.id} />}
     </details>
   );

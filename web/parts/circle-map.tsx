@@ -96,6 +96,7 @@ export function CircleMap({ fences, devices, circle, onDraw, focus }: CircleMapP
   latest.current = { circle, onDraw };
   const hasFitted = useRef(false);
   const [isReady, setReady] = useState(false);
+  const [isPainted, setPainted] = useState(false);
   const [isBroken, setBroken] = useState(false);
 
   useEffect(() => {
@@ -108,7 +109,8 @@ export function CircleMap({ fences, devices, circle, onDraw, focus }: CircleMapP
       return undefined;
     }
     map.current = view;
-    view.on("load", () => {
+    view.once("load", () => setPainted(true));
+    view.once("style.load", () => {
       addLayers(view);
       setReady(true);
     });
@@ -170,7 +172,7 @@ export function CircleMap({ fences, devices, circle, onDraw, focus }: CircleMapP
   if (isBroken) return <p class="state">{texts("noMap")}</p>;
   return (
     <>
-      {!isReady && <p class="map-wait">{common("loading")}</p>}
+      {!isPainted && <p class="map-wait">{common("loading")}</p>}
       <div ref={container} class="map-canvas" />
       {configuredStyle() === "" && <p class="map-note">{texts("outline")}</p>}
     </>

@@ -91,6 +91,7 @@ export function DeviceMap({ last, points, stops, place, fitKey }: DeviceMapProps
   const container = useRef<HTMLDivElement>(null);
   const map = useRef<MapView | undefined>(undefined);
   const [isReady, setReady] = useState(false);
+  const [isPainted, setPainted] = useState(false);
   const [isBroken, setBroken] = useState(false);
   const show = (id: string, features: GeoJSON.Feature[]): void => {
     void (map.current?.getSource(id) as GeoJSONSource | undefined)?.setData(collection(features));
@@ -102,7 +103,8 @@ export function DeviceMap({ last, points, stops, place, fitKey }: DeviceMapProps
       const view = openMap(container.current, { lng: last?.lng ?? 12, lat: last?.lat ?? 46, zoom: last ? 13 : 3 });
       view.addControl(new ScaleControl(), "bottom-right");
       map.current = view;
-      view.on("load", () => {
+      view.once("load", () => setPainted(true));
+      view.once("style.load", () => {
         addLayers(view);
         setReady(true);
       });
@@ -149,7 +151,7 @@ export function DeviceMap({ last, points, stops, place, fitKey }: DeviceMapProps
   if (isBroken) return <p class="state">{texts("noMap")}</p>;
   return (
     <>
-      {!isReady && <p class="map-wait">{common("loading")}</p>}
+      {!isPainted && <p class="map-wait">{common("loading")}</p>}
       <div ref={container} class="map-canvas" />
       {configuredStyle() === "" && <p class="map-note">{texts("outline")}</p>}
     </>

@@ -1,7 +1,7 @@
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { get, getAll } from "../api/client.ts";
 import type { AlertThreshold, Assignment, Capability, Device } from "../api/types.ts";
-import { devices } from "../state/live.ts";
+import { devices, nameDevices } from "../state/fleet.ts";
 import { useLoaded } from "../state/loaded.ts";
 import { hasRole, session } from "../state/session.ts";
 import { useStore } from "../state/store.ts";
@@ -25,6 +25,7 @@ import "../styles/device.css";
 /** The record of a device, kept current by the stream. */
 export function useDevice(uid: string) {
   const loaded = useLoaded(`device/${uid}`, () => get<Device>(`/api/v1/devices/${uid}/`));
+  useEffect(() => void nameDevices([uid]), [uid]);
   const live = useStore(devices, (known) => known.get(uid));
   const isNewer = loaded.kind === "ready" && live && (live.last_seen_at ?? "") >= (loaded.value.last_seen_at ?? "");
   if (!isNewer) return loaded;

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { patch, post, remove } from "../api/client.ts";
-import type { FleetDevice, GeofenceDetail, User } from "../api/types.ts";
+import type { FleetDevice, GeofenceDetail } from "../api/types.ts";
 import { session } from "../state/session.ts";
 import { useSubmit } from "../state/submit.ts";
 import { common } from "../texts/common.ts";
@@ -11,6 +11,7 @@ import { DeleteButton } from "./delete-button.tsx";
 import { bodyOf, circleOf, type FenceDraft, type FenceScope, linkChanges } from "./fence-draft.ts";
 import { Check, Choice, Field } from "./field.tsx";
 import { Picker } from "./picker.tsx";
+import { findDevices, findPeople } from "./picker-sources.ts";
 import { ScheduleFields } from "./schedule-fields.tsx";
 import { Failure } from "./states.tsx";
 
@@ -19,7 +20,6 @@ interface FenceFormProps {
   /** The links that are stored. */
   linked: readonly string[];
   devices: readonly FleetDevice[];
-  people: readonly User[];
   onChange(draft: FenceDraft): void;
   /** It exists from now on, though its links may still fail. */
   onCreated(id: string): void;
@@ -30,7 +30,7 @@ interface FenceFormProps {
 const shownFields = ["name", "radius", "center", "description", "dwell_threshold_seconds", "schedule", "user"];
 
 /** A fence as numbers and words; the map beside it draws the same circle. */
-export function FenceForm({ draft, linked, devices, people, onChange, onCreated, onDone, onCancel }: FenceFormProps) {
+export function FenceForm({ draft, linked, devices, onChange, onCreated, onDone, onCancel }: FenceFormProps) {
   const submission = useSubmit(shownFields);
   const [isTried, setTried] = useState(false);
   const change = (fields: Partial<FenceDraft>): void => onChange({ ...draft, ...fields });
@@ -166,7 +166,8 @@ export function FenceForm({ draft, linked, devices, people, onChange, onCreated,
       {draft.scope === "device" && (
         <Picker
           label={texts("devices")}
-          options={devices.map((device) => ({ key: device.uid, text: nameOf(device, device.uid) }))}
+          find={findDevices}
+          textOf={(uid) => devices.find((device) => device.uid === uid)?.name || undefined}
           chosen={draft.deviceUids}
           onChange={(deviceUids) => change({ deviceUids })}
         />
@@ -175,7 +176,8 @@ export function FenceForm({ draft, linked, devices, people, onChange, onCreated,
         <Picker
           label={texts("person")}
           isSingle
-          options={people.map(({ id, full_name, email }) => ({ key: id, text: full_name || email }))}
+          find={findPeople}
+          textOf={() => undefined}
           chosen={draft.person ? [draft.person] : []}
           onChange={([person]) => change({ person })}
           problem={submission.problem("user")}

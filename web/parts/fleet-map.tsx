@@ -96,6 +96,7 @@ export function FleetMap({ fleet, isComplete, followed, onChoose }: FleetMapProp
   const hasFitted = useRef(false);
   const fences = useFences();
   const [isReady, setReady] = useState(false);
+  const [isPainted, setPainted] = useState(false);
   const [isBroken, setBroken] = useState(false);
   const source = (id: string) => map.current?.getSource(id) as GeoJSONSource | undefined;
   const showCircles = (): void => {
@@ -112,7 +113,8 @@ export function FleetMap({ fleet, isComplete, followed, onChoose }: FleetMapProp
       return undefined;
     }
     map.current = view;
-    view.on("load", () => {
+    view.once("load", () => setPainted(true));
+    view.once("style.load", () => {
       addFleetLayers(view, configuredStyle() === "" && matchMedia("(prefers-color-scheme: dark)").matches);
       setReady(true);
     });
@@ -169,7 +171,7 @@ export function FleetMap({ fleet, isComplete, followed, onChoose }: FleetMapProp
   if (isBroken) return <p class="state">{texts("noMap")}</p>;
   return (
     <>
-      {!isReady && <p class="map-wait">{common("loading")}</p>}
+      {!isPainted && <p class="map-wait">{common("loading")}</p>}
       <div ref={container} class="map-canvas" />
       {configuredStyle() === "" && <p class="map-note">{texts("outline")}</p>}
     </>

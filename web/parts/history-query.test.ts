@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { FleetDevice } from "../api/types.ts";
-import { type HistoryFilter, historyPath, wantedDevices } from "./history-query.ts";
+import { type HistoryFilter, historyPath, meantDevices } from "./history-query.ts";
 
 const none: HistoryFilter = { severity: "", state: "", kind: "", from: "", until: "", search: "" };
 
@@ -24,11 +23,14 @@ describe("the history of alarms", () => {
     });
   });
 
-  it("finds the device of a person, and one by its whole name before those that contain it", () => {
-    const device = (uid: string, name: string, people: string[] = []) =>
-      [uid, { uid, name, tags: [], device_model_name: "", people } as unknown as FleetDevice] as const;
-    const known = new Map([device("1", "Watch 1", ["Ada"]), device("10", "Watch 10"), device("2", "Other")]);
-    const uids = (search: string) => wantedDevices(known, search)?.map(({ uid }) => uid);
-    expect([uids(""), uids("ada"), uids("watch 1"), uids("watch")]).toEqual([undefined, ["1"], ["1"], ["1", "10"]]);
+  it("means the one device that was found, and one by its whole name before those that contain it", () => {
+    const found = (...names: string[]) => ({
+      count: names.length,
+      results: names.map((name) => ({ uid: name, name })),
+    });
+    expect(meantDevices(found("Watch 1"), "ada")).toEqual({ count: 1, uid: "Watch 1" });
+    expect(meantDevices(found("Watch 10", "Watch 1"), " watch 1")).toEqual({ count: 1, uid: "Watch 1" });
+    expect(meantDevices(found("Watch 10", "Watch 1"), "watch")).toEqual({ count: 2, uid: undefined });
+    expect(meantDevices(found(), "nobody")).toEqual({ count: 0, uid: undefined });
   });
 });

@@ -1,5 +1,4 @@
-import type { FleetDevice } from "../api/types.ts";
-import { matches } from "./fleet-states.ts";
+import type { Device } from "../api/types.ts";
 import { addDays, startOfDay } from "./time-view.ts";
 
 export interface HistoryFilter {
@@ -12,13 +11,21 @@ export interface HistoryFilter {
   search: string;
 }
 
-/** The devices that somebody may mean by what they wrote; undefined: nothing was written. */
-export function wantedDevices(known: ReadonlyMap<string, FleetDevice>, search: string): FleetDevice[] | undefined {
+export interface MeantDevices {
+  count: number;
+  /** The only one. */
+  uid: string | undefined;
+}
+
+/** Of the devices that were found for what somebody wrote, those that are meant: one by its whole name before those that contain it. */
+export function meantDevices(
+  { count = 0, results }: { count?: number; results: readonly Pick<Device, "uid" | "name">[] },
+  search: string,
+): MeantDevices {
   const wanted = search.trim().toLowerCase();
-  if (wanted === "") return undefined;
-  const found = [...known.values()].filter((device) => matches(device, wanted));
-  const exact = found.filter(({ name, uid }) => name.toLowerCase() === wanted || uid === wanted);
-  return exact.length > 0 ? exact : found;
+  const exact = results.filter(({ name, uid }) => name.toLowerCase() === wanted || uid === wanted);
+  const meant = exact.length > 0 ? exact : results;
+  return { count: exact.length > 0 ? exact.length : count, uid: meant.length === 1 ? meant[0]?.uid : undefined };
 }
 
 const isDay = (text: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(text);

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { currentStream, loadFailure, loadFleet, openAlarms } from "../state/live.ts";
+import { fleetFailure } from "../state/fleet.ts";
+import { alarmFailure, currentStream, openAlarms, reloadLive } from "../state/live.ts";
 import { usePath } from "../state/router.ts";
 import { hasRole, isOperator, session, signOut } from "../state/session.ts";
 import { useStore } from "../state/store.ts";
@@ -37,7 +38,8 @@ export function Layout({ children }: { children: ComponentChildren }) {
     openAlarms,
     (alarms) => alarms.filter(({ severity }) => severity === "critical").length,
   );
-  const failure = useStore(loadFailure);
+  const [fleetProblem, alarmProblem] = [useStore(fleetFailure), useStore(alarmFailure)];
+  const failure = alarmProblem ?? fleetProblem;
   const alarmCount = useStore(openAlarms, (alarms) => alarms.length);
   const [isMenuOpen, setMenuOpen] = useState(false);
   useEffect(() => setMenuOpen(false), [path]);
@@ -93,7 +95,7 @@ export function Layout({ children }: { children: ComponentChildren }) {
         <LostNotice stream={currentStream()} />
         {failure !== undefined && (
           <div class="lost-notice">
-            <Failure error={failure} onRetry={() => void loadFleet()} />
+            <Failure error={failure} onRetry={reloadLive} />
           </div>
         )}
         {children}

@@ -31,8 +31,17 @@ export function openMap(container: HTMLElement, place: MapPlace): MapView {
     maxPitch: 0,
     dragRotate: false,
   });
-  // The section around it is the region named so; a second one would be read out as another map.
-  map.getCanvas().setAttribute("role", "application");
+  if (own !== "") {
+    let hasStyle = false;
+    map.once("style.load", () => {
+      hasStyle = true;
+    });
+    // Devices are shown although the host of the streets cannot be reached.
+    map.on("error", () => {
+      if (!hasStyle) map.setStyle(outlineStyle(isDark));
+      hasStyle = true;
+    });
+  }
   map.addControl(new NavigationControl({ showCompass: false }), "top-right");
   // The page has a region of this name already; the drawing itself takes keys.
   map.getCanvas().setAttribute("role", "application");

@@ -19,7 +19,10 @@ export function outlineStyle(isDark: boolean): StyleSpecification {
   const { water, land, border } = isDark ? dark : light;
   return {
     version: 8,
-    sources: { world: { type: "geojson", data: feature(topology, topology.objects.countries) } },
+    // Closer than this the outline has no more detail, and the tiles of that scale are enlarged.
+    sources: {
+      world: { type: "geojson", data: feature(topology, topology.objects.countries), maxzoom: 7, buffer: 32 },
+    },
     layers: [
       { id: "water", type: "background", paint: { "background-color": water } },
       { id: "land", type: "fill", source: "world", paint: { "fill-color": land } },

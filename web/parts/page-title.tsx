@@ -1,5 +1,6 @@
 import { useEffect } from "preact/hooks";
-import { devices, openAlarms } from "../state/live.ts";
+import { devices } from "../state/fleet.ts";
+import { openAlarms } from "../state/live.ts";
 import { useStore } from "../state/store.ts";
 import { eventKind } from "../texts/alarms.ts";
 import { nameOf } from "./alarm-card.tsx";

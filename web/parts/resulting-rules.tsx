@@ -1,33 +1,22 @@
 import { getAll } from "../api/client.ts";
-import type { AlertThreshold, Assignment, FleetDevice } from "../api/types.ts";
+import type { AlertThreshold, Assignment } from "../api/types.ts";
 import { useLoaded } from "../state/loaded.ts";
 import { setQuery, useQuery } from "../state/router.ts";
 import { showNumber } from "../texts/format.ts";
 import { metricName, metricUnit } from "../texts/metrics.ts";
 import { describeOrigin } from "../texts/threshold-origin.ts";
 import { describeBounds, thresholdTexts as texts } from "../texts/thresholds.ts";
-import { nameOf } from "./alarm-card.tsx";
-import { Choice } from "./field.tsx";
+import { DeviceChoice } from "./device-choice.tsx";
 import { Empty, Failure, Loading } from "./states.tsx";
 import { type ResultingRule, resultingRules } from "./threshold-origin.ts";
 
-interface ResultingRulesProps {
-  thresholds: readonly AlertThreshold[];
-  devices: readonly FleetDevice[];
-}
-
 /** What counts for one device in the end, in words, and where it comes from. */
-export function ResultingRules({ thresholds, devices }: ResultingRulesProps) {
+export function ResultingRules({ thresholds }: { thresholds: readonly AlertThreshold[] }) {
   const chosen = useQuery().get("device") ?? "";
   return (
     <section class="card" aria-labelledby="resulting">
       <h2 id="resulting">{texts("resulting")}</h2>
-      <Choice
-        label={texts("device")}
-        value={chosen}
-        onChange={(uid) => setQuery({ device: uid })}
-        options={[["", texts("choose")], ...devices.map((device) => [device.uid, nameOf(device, device.uid)] as const)]}
-      />
+      <DeviceChoice value={chosen} onChange={(uid) => setQuery({ device: uid })} />
       {chosen !== "" && <RulesOfDevice uid={chosen} thresholds={thresholds} />}
     </section>
   );

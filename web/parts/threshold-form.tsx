@@ -1,22 +1,23 @@
 import { useState } from "preact/hooks";
 import { metricKeys } from "../../src/codecs/metric-keys.ts";
 import { patch, post, remove } from "../api/client.ts";
-import type { AlertThreshold, FleetDevice, User } from "../api/types.ts";
+import type { AlertThreshold } from "../api/types.ts";
+import { devices } from "../state/fleet.ts";
 import { useSubmit } from "../state/submit.ts";
 import { common } from "../texts/common.ts";
 import { metricLabel, metricName } from "../texts/metrics.ts";
 import { thresholdTexts as texts } from "../texts/thresholds.ts";
-import { nameOf } from "./alarm-card.tsx";
 import { DeleteButton } from "./delete-button.tsx";
 import { Check, Choice, Field } from "./field.tsx";
 import { Picker } from "./picker.tsx";
+import { findDevices, findPeople } from "./picker-sources.ts";
 import { Failure } from "./states.tsx";
 
 interface ThresholdFormProps {
   /** Undefined: a new one. */
   threshold: AlertThreshold | undefined;
-  devices: readonly FleetDevice[];
-  people: readonly User[];
+  /** Of people that thresholds are for. */
+  names: ReadonlyMap<string, string>;
   onDone(): void;
   onCancel(): void;
 }
@@ -30,7 +31,7 @@ const textOf = (value: number | null | undefined): string => (value == null ? ""
 const numberOf = (text: string): number | null => (text.trim() === "" ? null : Number(text));
 
 /** A threshold of one metric: for whom, from which values on, and how it goes together with wider rules. */
-export function ThresholdForm({ threshold, devices, people, onDone, onCancel }: ThresholdFormProps) {
+export function ThresholdForm({ threshold, names, onDone, onCancel }: ThresholdFormProps) {
   const submission = useSubmit(shownFields);
   const [problem, setProblem] = useState("");
   const [fields, setFields] = useState({
@@ -128,7 +129,8 @@ export function ThresholdForm({ threshold, devices, people, onDone, onCancel }: 
         <Picker
           label={texts("device")}
           isSingle
-          options={devices.map((device) => ({ key: device.uid, text: nameOf(device, device.uid) }))}
+          find={findDevices}
+          textOf={(uid) => devices.get().get(uid)?.name || undefined}
           chosen={fields.device ? [fields.device] : []}
           onChange={([device]) => change({ device })}
           problem={submission.problem("device")}
@@ -138,7 +140,8 @@ export function ThresholdForm({ threshold, devices, people, onDone, onCancel }: 
         <Picker
           label={texts("person")}
           isSingle
-          options={people.map(({ id, full_name, email }) => ({ key: id, text: full_name || email }))}
+          find={findPeople}
+          textOf={(id) => names.get(id)}
           chosen={fields.person ? [fields.person] : []}
           onChange={([person]) => change({ person })}
           problem={submission.problem("user")}

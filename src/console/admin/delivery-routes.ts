@@ -6,7 +6,7 @@ import { validationError } from "../../lib/errors.ts";
 import type { Actor } from "../../oauth/actor.ts";
 import { attemptList, listAttempts, toAttempt } from "../../outbound/attempt-list.ts";
 import { deadLetterList, listDeadLetters } from "../../outbound/dead-letter-list.ts";
-import { redriveDeadLetters } from "../../outbound/dead-letter-store.ts";
+import { redriveDeadLetters, redriveInPieces } from "../../outbound/dead-letter-store.ts";
 import { isSubscribedTo, sendTestEvent, type TestEventParts } from "../../outbound/test-event.ts";
 import { allWebhookEventTypes } from "../../outbox/webhook-event-types.ts";
 import { recordAudit } from "../../resources/audit/audit-store.ts";
@@ -23,27 +23,36 @@ export const RedriveRequest = Type.Object({
 
 const TestRequest = Type.Object({ type: Type.Optional(Type.String({ maxLength: 100 })) });
 
+interface RedriveParts {
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  integration: Integration;
+  actor: Actor;
+  now: Date;
+  /** Written with every piece of a large backlog, as the audit log is. */
+  onPiece?(tx: Tx, count: number): Promise<void>;
+}
+
 /** Makes the chosen dead letters due again, and says so in the audit log. Returns how many. */
 export async function redrive(
-  tx: Tx,
-  integration: Integration,
+  { transaction, integration, actor, now, onPiece }: RedriveParts,
   { ids, all }: Static<typeof RedriveRequest>,
-  actor: Actor,
-  now: Date,
 ): Promise<number> {
   if ((ids === undefined) === (all !== true)) throw validationError({ ids: ["Give ids, or all as true."] });
   requireWebhook(integration);
-  const count = await redriveDeadLetters(tx, integration.organizationId, integration.id, { ids, now });
-  if (count > 0) {
-    await recordAudit(tx, actor, now, {
-      action: "updated",
-      model: "integration",
-      objectPk: integration.id,
-      objectRepr: integration.name,
-      changes: { redriven: [null, count] },
-    });
-  }
-  return count;
+  return redriveInPieces(transaction, async (tx, after) => {
+    const piece = await redriveDeadLetters(tx, integration.organizationId, integration.id, { ids, after, now });
+    if (piece.count > 0) {
+      await recordAudit(tx, actor, now, {
+        action: "updated",
+        model: "integration",
+        objectPk: integration.id,
+        objectRepr: integration.name,
+        changes: { redriven: [null, piece.count] },
+      });
+      await onPiece?.(tx, piece.count);
+    }
+    return piece;
+  });
 }
 
 /** What became of the events of an integration, and what can be done about those that did not arrive. */
@@ -85,7 +94,7 @@ export const deliveryRoutes = (parts: TestEventParts): Route[] => [
     responses: { 202: Type.Any() },
     load: loadIntegration,
     async handle({ object, body, actor, now, transaction }) {
-      return answer(202, { redriven: await transaction((tx) => redrive(tx, object, body, actor, now)) });
+      return answer(202, { redriven: await redrive({ transaction, integration: object, actor, now }, body) });
     },
   }),
   route({

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import type { Db } from "../../db/database.ts";
+import type { Db, Tx } from "../../db/database.ts";
 import { operatorActor } from "../../http/principal.ts";
 import { answer, ok, type Route, route } from "../../http/route.ts";
 import { Uuid } from "../../http/schemas.ts";
@@ -65,13 +65,13 @@ export const recoveryRoutes = ({ retryPackets }: OperatorServices): Route[] => [
     load,
     async handle({ caller, object, body, origin, now, transaction }) {
       const { principal, operator } = operatorOf(caller);
-      const redriven = await transaction(async (tx) => {
-        const count = await redrive(tx, object, body, operatorActor(principal, object.organizationId, origin), now);
+      const actor = operatorActor(principal, object.organizationId, origin);
+      const onPiece = (tx: Tx, count: number): Promise<void> => {
         const { organizationSlug: organization, name, id } = object;
         const entry = { operator, action: "redriven", organization, object: name, detail: { id, count } } as const;
-        if (count > 0) await recordOperatorAction(tx, entry, origin, now);
-        return count;
-      });
+        return recordOperatorAction(tx, entry, origin, now);
+      };
+      const redriven = await redrive({ transaction, integration: object, actor, now, onPiece }, body);
       return answer(202, { redriven });
     },
   }),

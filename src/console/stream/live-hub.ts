@@ -183,12 +183,13 @@ export class LiveHub {
   #tell(frames: readonly Frame[]): void {
     const framesOf = groupBy(frames, ({ organizationId }) => organizationId);
     const whole = new Map<string, Buffer>();
+    const byDevice = groupBy(frames, ({ deviceId }) => deviceId);
     for (const stream of this.#streams) {
       const { organizationId, principal } = stream;
       const own = framesOf.get(organizationId);
       if (!own) continue;
       if (!stream.seesAll) {
-        stream.write(textOf(own, stream));
+        stream.write(textOf(framesFor(stream, own, byDevice), stream));
         continue;
       }
       const bytes = whole.get(organizationId) ?? Buffer.from(own.map((frame) => frame.textFor(principal)).join(""));
@@ -230,6 +231,16 @@ export class LiveHub {
   #organizations(): string[] {
     return [...new Set([...this.#streams].map(({ organizationId }) => organizationId))];
   }
+}
+
+/** Of a person with few devices the frames are found by device: a thousand families do not each look at every change of a fleet. */
+function framesFor(
+  { deviceIds }: LiveStream,
+  own: readonly Frame[],
+  byDevice: ReadonlyMap<string, readonly Frame[]>,
+): readonly Frame[] {
+  if (deviceIds.size > own.length) return own;
+  return [...deviceIds].flatMap((id) => byDevice.get(id) ?? []).sort((a, b) => a.seq - b.seq);
 }
 
 const textOf = (frames: readonly Frame[], stream: LiveStream): string =>
