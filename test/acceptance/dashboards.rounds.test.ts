@@ -28,6 +28,10 @@ const dashboards = readdirSync(join(deploy, "grafana")).map((file) => {
   return { title, panels };
 });
 
+/** What a healthy service does not have. */
+const rare =
+  /status="503"|_(poisoned|media_refused|webhook_lag|problems|retries|takeovers|duplicates|deferred|faults|datagrams_dropped)_/;
+
 interface Demo extends Credentials {
   organization: { slug: string };
   devices: string[];
@@ -75,7 +79,7 @@ describe.skipIf(!hasPrometheus)("a Prometheus that scrapes the demo", () => {
   });
 
   it("has an answer for every query of every panel", { timeout: 400_000 }, async () => {
-    await vi.waitFor(async () => expect(await emptyQueries()).toEqual([]), { timeout: 300_000, interval: 5000 });
+    await vi.waitFor(async () => expect(await emptyQueries()).toEqual([]), { timeout: 300_000, interval: 10_000 });
   });
 
   it("evaluates every alert rule, and no alert is firing", async () => {
@@ -89,7 +93,9 @@ async function emptyQueries(): Promise<string[]> {
   for (const { title, panels } of dashboards) {
     for (const panel of panels) {
       for (const { expr } of panel.targets) {
-        const query = expr.replaceAll("$job", "vigil").replaceAll("$__rate_interval", "2m");
+        const whole = expr.replaceAll("$job", "vigil").replaceAll("$__rate_interval", "2m");
+        // The zero that stands in for an absent series must not hide a query that finds nothing.
+        const query = rare.test(expr) ? whole : whole.replace(/ or vector\(0\)$/, "");
         if ((await prometheus?.count(query)) === 0) empty.push(`${title}, ${panel.title}: ${expr}`);
       }
     }
@@ -106,20 +112,21 @@ async function useEverything(
 ): Promise<void> {
   const { slug } = demo.organization;
   const create = ["integration", "create", "--org", slug, "--name", "Receiver", "--webhook-url", webhookUrl];
-  await vigilJson(create, env);
+  // A busy machine may be too slow for the time limit of a connection.
+  await vi.waitFor(() => vigilJson(create, env), { timeout: 120_000, interval: 5000 });
   const token = await fetchTokenOf(http, demo);
   const call = (method: string, path: string, body?: object): Promise<Response> =>
     fetch(`${http}/api/v1${path}`, {
       method,
-      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      headers: { authorization: `Bearer ${token}`, ...(body ? { "content-type": "application/json" } : {}) },
       ...(body ? { body: JSON.stringify(body) } : {}),
     });
   const uid = demo.devices[0] as string;
   expect((await call("GET", "/devices/000000000000000/")).status).toBe(404);
-  const invited = { email: "ada@example.org", role: "USER" };
-  expect((await call("POST", "/organizations/invitations/", invited)).status).toBeLessThan(300);
-  const spoken = { device_uid: uid, text: "Good morning", language: "en" };
-  await call("POST", `/devices/${uid}/messages/send-tts/`, spoken);
+  const made = await call("POST", "/auth/users/", { email: "ada@example.org", first_name: "Ada", last_name: "L" });
+  const { id } = (await made.json()) as { id: string };
+  expect((await call("POST", `/auth/users/${id}/invite/`)).status).toBe(202);
+  await call("POST", `/devices/${uid}/messages/send-tts/`, { text: "Good morning", language: "en" });
   await call("POST", `/devices/${uid}/commands/`, { command_type: "locate", params: {} });
   const port = Number(gateway.split(":").at(-1));
   const stranger = await openRawSocket(port);
