@@ -74,7 +74,9 @@ function parametersOf(operation, place) {
   if (parameters.length === 0) return "Record<string, never>";
   const fields = parameters.map((one) => {
     const mark = place === "path" ? ": " : "?: ";
-    const type = typeOf(one.schema);
+    // A list travels as one text with commas, and a list of one needs no brackets.
+    const type =
+      one.schema.type === "array" ? `${typeOf(one.schema.items)} | ${typeOf(one.schema)}` : typeOf(one.schema);
     return `${commentOf(one)}${keyOf(one.name)}${mark}${type}${place === "path" ? "" : " | undefined"};`;
   });
   return `{\n${fields.join("\n")}\n}`;

@@ -141,7 +141,11 @@ export function operationsFile(description) {
     const parameters = queryOf(operation);
     if (parameters.length === 0) continue;
     const properties = Object.fromEntries(
-      parameters.map(({ name, schema, description }) => [name, { ...schema, description }]),
+      // A list travels as one text with commas, and a list of one needs no brackets.
+      parameters.map(({ name, schema, description }) => [
+        name,
+        schema.type === "array" ? { anyOf: [schema.items, schema], description } : { ...schema, description },
+      ]),
     );
     types.declare(queryName(operation), { properties });
   }

@@ -80,12 +80,12 @@ export interface Operations {
   protocols_list: {
     path: Record<string, never>;
     query: {
-      /** Page number from 1, or `last`. */
-      page?: number | "last" | undefined;
+      /** Page number from 1; `last` in its place is the last page. */
+      page?: number | undefined;
       /** Rows per page, default 50. Values above 200 are reduced to 200. */
       page_size?: number | undefined;
       /** One of slug, -slug, name, -name. Several, separated by commas. Default slug. */
-      ordering?: string | undefined;
+      ordering?: "slug" | "-slug" | "name" | "-name" | Array<"slug" | "-slug" | "name" | "-name"> | undefined;
       /** Case-insensitive substring of: slug, name. */
       search?: string | undefined;
     };
@@ -105,12 +105,12 @@ export interface Operations {
   models_list: {
     path: Record<string, never>;
     query: {
-      /** Page number from 1, or `last`. */
-      page?: number | "last" | undefined;
+      /** Page number from 1; `last` in its place is the last page. */
+      page?: number | undefined;
       /** Rows per page, default 50. Values above 200 are reduced to 200. */
       page_size?: number | undefined;
       /** One of slug, -slug, name, -name. Several, separated by commas. Default slug. */
-      ordering?: string | undefined;
+      ordering?: "slug" | "-slug" | "name" | "-name" | Array<"slug" | "-slug" | "name" | "-name"> | undefined;
       /** Case-insensitive substring of: slug, name. */
       search?: string | undefined;
     };
@@ -123,12 +123,12 @@ export interface Operations {
       protocol_slug: string;
     };
     query: {
-      /** Page number from 1, or `last`. */
-      page?: number | "last" | undefined;
+      /** Page number from 1; `last` in its place is the last page. */
+      page?: number | undefined;
       /** Rows per page, default 50. Values above 200 are reduced to 200. */
       page_size?: number | undefined;
       /** One of slug, -slug, name, -name. Several, separated by commas. Default slug. */
-      ordering?: string | undefined;
+      ordering?: "slug" | "-slug" | "name" | "-name" | Array<"slug" | "-slug" | "name" | "-name"> | undefined;
       /** Case-insensitive substring of: slug, name. */
       search?: string | undefined;
     };
@@ -152,12 +152,20 @@ export interface Operations {
       model_slug: string;
     };
     query: {
-      /** Page number from 1, or `last`. */
-      page?: number | "last" | undefined;
+      /** Page number from 1; `last` in its place is the last page. */
+      page?: number | undefined;
       /** Rows per page, default 50. Values above 200 are reduced to 200. */
       page_size?: number | undefined;
       /** One of code, -code, kind, -kind, category, -category. Several, separated by commas. Default code. */
-      ordering?: string | undefined;
+      ordering?:
+        | "code"
+        | "-code"
+        | "kind"
+        | "-kind"
+        | "category"
+        | "-category"
+        | Array<"code" | "-code" | "kind" | "-kind" | "category" | "-category">
+        | undefined;
       /** Case-insensitive substring of: code, label. */
       search?: string | undefined;
     };
@@ -168,12 +176,18 @@ export interface Operations {
   assignments_list: {
     path: Record<string, never>;
     query: {
-      /** Page number from 1, or `last`. */
-      page?: number | "last" | undefined;
+      /** Page number from 1; `last` in its place is the last page. */
+      page?: number | undefined;
       /** Rows per page, default 50. Values above 200 are reduced to 200. */
       page_size?: number | undefined;
       /** One of assigned_at, -assigned_at, role, -role. Several, separated by commas. Default -assigned_at. */
-      ordering?: string | undefined;
+      ordering?:
+        | "assigned_at"
+        | "-assigned_at"
+        | "role"
+        | "-role"
+        | Array<"assigned_at" | "-assigned_at" | "role" | "-role">
+        | undefined;
       /** Case-insensitive substring of: user email, device uid. */
       search?: string | undefined;
     };
@@ -235,13 +249,23 @@ export interface Operations {
     path: Record<string, never>;
     query: {
       /** 10 Pending, 20 Accepted, 30 Expired, 40 Revoked. One value or a comma-separated list of: 10, 20, 30, 40. */
-      status?: string | undefined;
-      /** Page number from 1, or `last`. */
-      page?: number | "last" | undefined;
+      status?: "10" | "20" | "30" | "40" | Array<"10" | "20" | "30" | "40"> | undefined;
+      /** Page number from 1; `last` in its place is the last page. */
+      page?: number | undefined;
       /** Rows per page, default 50. Values above 200 are reduced to 200. */
       page_size?: number | undefined;
       /** One of created_at, -created_at, expires_at, -expires_at, status, -status, email, -email. Several, separated by commas. Default -created_at. */
-      ordering?: string | undefined;
+      ordering?:
+        | "created_at"
+        | "-created_at"
+        | "expires_at"
+        | "-expires_at"
+        | "status"
+        | "-status"
+        | "email"
+        | "-email"
+        | Array<"created_at" | "-created_at" | "expires_at" | "-expires_at" | "status" | "-status" | "email" | "-email">
+        | undefined;
       /** Case-insensitive substring of: email. */
       search?: string | undefined;
     };
@@ -302,12 +326,20 @@ export interface Operations {
       timestamp_after?: string | undefined;
       /** Before this time. */
       timestamp_before?: string | undefined;
-      /** Page number from 1, or `last`. */
-      page?: number | "last" | undefined;
+      /** Page number from 1; `last` in its place is the last page. */
+      page?: number | undefined;
       /** Rows per page, default 50. Values above 200 are reduced to 200. */
       page_size?: number | undefined;
       /** One of timestamp, -timestamp, id, -id, action, -action. Several, separated by commas. Default -timestamp. */
-      ordering?: string | undefined;
+      ordering?:
+        | "timestamp"
+        | "-timestamp"
+        | "id"
+        | "-id"
+        | "action"
+        | "-action"
+        | Array<"timestamp" | "-timestamp" | "id" | "-id" | "action" | "-action">
+        | undefined;
       /** Case-insensitive substring of: object_repr. */
       search?: string | undefined;
     };
@@ -329,12 +361,35 @@ export interface Operations {
     query: {
       /** True (the default) lists open memberships, false lists closed ones. */
       is_active?: boolean | undefined;
-      /** Page number from 1, or `last`. */
-      page?: number | "last" | undefined;
+      /** Page number from 1; `last` in its place is the last page. */
+      page?: number | undefined;
       /** Rows per page, default 50. Values above 200 are reduced to 200. */
       page_size?: number | undefined;
       /** One of email, -email, first_name, -first_name, last_name, -last_name, role, -role, created_at, -created_at. Several, separated by commas. Default email. */
-      ordering?: string | undefined;
+      ordering?:
+        | "email"
+        | "-email"
+        | "first_name"
+        | "-first_name"
+        | "last_name"
+        | "-last_name"
+        | "role"
+        | "-role"
+        | "created_at"
+        | "-created_at"
+        | Array<
+            | "email"
+            | "-email"
+            | "first_name"
+            | "-first_name"
+            | "last_name"
+            | "-last_name"
+            | "role"
+            | "-role"
+            | "created_at"
+            | "-created_at"
+          >
+        | undefined;
       /** Case-insensitive substring of: email, first_name, last_name, phone_number. */
       search?: string | undefined;
     };
@@ -389,19 +444,46 @@ export interface Operations {
     path: Record<string, never>;
     query: {
       /** The model. One value or a comma-separated list. */
-      device_model_slug?: string | undefined;
+      device_model_slug?: string | Array<string> | undefined;
       /** The protocol. One value or a comma-separated list. */
-      protocol_slug?: string | undefined;
+      protocol_slug?: string | Array<string> | undefined;
       /** Whether the device is online. */
       is_online?: boolean | undefined;
       /** Devices with any of these tags. One value or a comma-separated list. */
-      tags?: string | undefined;
-      /** Page number from 1, or `last`. */
-      page?: number | "last" | undefined;
+      tags?: string | Array<string> | undefined;
+      /** Page number from 1; `last` in its place is the last page. */
+      page?: number | undefined;
       /** Rows per page, default 50. Values above 200 are reduced to 200. */
       page_size?: number | undefined;
       /** One of uid, -uid, name, -name, device_model_slug, -device_model_slug, is_online, -is_online, last_seen_at, -last_seen_at, created_at, -created_at. Several, separated by commas. Default uid. */
-      ordering?: string | undefined;
+      ordering?:
+        | "uid"
+        | "-uid"
+        | "name"
+        | "-name"
+        | "device_model_slug"
+        | "-device_model_slug"
+        | "is_online"
+        | "-is_online"
+        | "last_seen_at"
+        | "-last_seen_at"
+        | "created_at"
+        | "-created_at"
+        | Array<
+            | "uid"
+            | "-uid"
+            | "name"
+            | "-name"
+            | "device_model_slug"
+            | "-device_model_slug"
+            | "is_online"
+            | "-is_online"
+            | "last_seen_at"
+            | "-last_seen_at"
+            | "created_at"
+            | "-created_at"
+          >
+        | undefined;
       /** Case-insensitive substring of: uid, name, tags. */
       search?: string | undefined;
     };
@@ -483,7 +565,15 @@ export interface Operations {
     };
     query: {
       /** Where the position comes from. One value or a comma-separated list of: gps, wifi, lbs, manual, fused, unknown. */
-      source?: string | undefined;
+      source?:
+        | "gps"
+        | "wifi"
+        | "lbs"
+        | "manual"
+        | "fused"
+        | "unknown"
+        | Array<"gps" | "wifi" | "lbs" | "manual" | "fused" | "unknown">
+        | undefined;
       /** At or after this time. */
       ts_after?: string | undefined;
       /** Before this time. */
@@ -497,7 +587,7 @@ export interface Operations {
       /** Rows per page, default 100. Values above 500 are reduced to 500. */
       page_size?: number | undefined;
       /** One of ts, -ts. Default -ts. */
-      ordering?: string | undefined;
+      ordering?: "ts" | "-ts" | undefined;
       /** Case-insensitive substring of: address, carrier. */
       search?: string | undefined;
     };
@@ -539,7 +629,7 @@ export interface Operations {
     };
     query: {
       /** Rows whose `data` has one of these keys; the rows are returned whole. One value or a comma-separated list. */
-      metric?: string | undefined;
+      metric?: string | Array<string> | undefined;
       /** At or after this time. */
       ts_after?: string | undefined;
       /** Before this time. */
@@ -551,7 +641,7 @@ export interface Operations {
       /** Rows per page, default 100. Values above 500 are reduced to 500. */
       page_size?: number | undefined;
       /** One of ts, -ts. Default -ts. */
-      ordering?: string | undefined;
+      ordering?: "ts" | "-ts" | undefined;
       /** Case-insensitive substring of: keys of `data`. */
       search?: string | undefined;
     };
@@ -575,12 +665,20 @@ export interface Operations {
       device_uid: string;
     };
     query: {
-      /** Page number from 1, or `last`. */
-      page?: number | "last" | undefined;
+      /** Page number from 1; `last` in its place is the last page. */
+      page?: number | undefined;
       /** Rows per page, default 50. Values above 200 are reduced to 200. */
       page_size?: number | undefined;
       /** One of ts, -ts, duration_ms, -duration_ms, avg_hr, -avg_hr. Several, separated by commas. Default -ts. */
-      ordering?: string | undefined;
+      ordering?:
+        | "ts"
+        | "-ts"
+        | "duration_ms"
+        | "-duration_ms"
+        | "avg_hr"
+        | "-avg_hr"
+        | Array<"ts" | "-ts" | "duration_ms" | "-duration_ms" | "avg_hr" | "-avg_hr">
+        | undefined;
       /** Case-insensitive substring of: classification. */
       search?: string | undefined;
     };
@@ -623,11 +721,58 @@ export interface Operations {
       /** The IMEI of the device, also of a deleted one. */
       device_uid?: string | undefined;
       /** The type. Labels or numbers, one or a comma-separated list: sos (10), fall (20), low_battery (30), power_off (40), power_on (50), device_online (60), device_offline (70), geofence_enter (80), geofence_exit (90), geofence_dwell (100), not_worn (110), threshold_breach (120), threshold_cleared (130), ecg_recorded (140), ecg_abnormal (150), inactivity (160), overspeed (170), tamper (180), charging_started (190), charging_stopped (200), sim_changed (210), custom (220). */
-      event_type?: string | undefined;
+      event_type?:
+        | "sos"
+        | "fall"
+        | "low_battery"
+        | "power_off"
+        | "power_on"
+        | "device_online"
+        | "device_offline"
+        | "geofence_enter"
+        | "geofence_exit"
+        | "geofence_dwell"
+        | "not_worn"
+        | "threshold_breach"
+        | "threshold_cleared"
+        | "ecg_recorded"
+        | "ecg_abnormal"
+        | "inactivity"
+        | "overspeed"
+        | "tamper"
+        | "charging_started"
+        | "charging_stopped"
+        | "sim_changed"
+        | "custom"
+        | Array<
+            | "sos"
+            | "fall"
+            | "low_battery"
+            | "power_off"
+            | "power_on"
+            | "device_online"
+            | "device_offline"
+            | "geofence_enter"
+            | "geofence_exit"
+            | "geofence_dwell"
+            | "not_worn"
+            | "threshold_breach"
+            | "threshold_cleared"
+            | "ecg_recorded"
+            | "ecg_abnormal"
+            | "inactivity"
+            | "overspeed"
+            | "tamper"
+            | "charging_started"
+            | "charging_stopped"
+            | "sim_changed"
+            | "custom"
+          >
+        | undefined;
       /** The id of the geofence. An unknown id returns an empty list. */
       fence_id?: string | undefined;
       /** The severity. Labels or numbers, one or a comma-separated list: info (10), warning (20), critical (30). */
-      severity?: string | undefined;
+      severity?: "info" | "warning" | "critical" | Array<"info" | "warning" | "critical"> | undefined;
       /** At or after this time. */
       ts_after?: string | undefined;
       /** Before this time. */
@@ -639,7 +784,7 @@ export interface Operations {
       /** Rows per page, default 100. Values above 500 are reduced to 500. */
       page_size?: number | undefined;
       /** One of ts, -ts. Default -ts. */
-      ordering?: string | undefined;
+      ordering?: "ts" | "-ts" | undefined;
       /** Case-insensitive substring of: title, device uid. */
       search?: string | undefined;
     };
@@ -685,12 +830,22 @@ export interface Operations {
       is_active?: boolean | undefined;
       /** What the fence applies to. */
       scope?: "org" | "group" | "user" | "device" | undefined;
-      /** Page number from 1, or `last`. */
-      page?: number | "last" | undefined;
+      /** Page number from 1; `last` in its place is the last page. */
+      page?: number | undefined;
       /** Rows per page, default 50. Values above 200 are reduced to 200. */
       page_size?: number | undefined;
       /** One of name, -name, radius, -radius, created_at, -created_at, updated_at, -updated_at. Several, separated by commas. Default name. */
-      ordering?: string | undefined;
+      ordering?:
+        | "name"
+        | "-name"
+        | "radius"
+        | "-radius"
+        | "created_at"
+        | "-created_at"
+        | "updated_at"
+        | "-updated_at"
+        | Array<"name" | "-name" | "radius" | "-radius" | "created_at" | "-created_at" | "updated_at" | "-updated_at">
+        | undefined;
       /** Case-insensitive substring of: name, description. */
       search?: string | undefined;
     };
@@ -780,13 +935,21 @@ export interface Operations {
         | "satellites"
         | undefined;
       /** Organization (10), Device (15) or User (20), as number or label in any case. */
-      scope?: string | undefined;
-      /** Page number from 1, or `last`. */
-      page?: number | "last" | undefined;
+      scope?: "Organization" | "Device" | "User" | undefined;
+      /** Page number from 1; `last` in its place is the last page. */
+      page?: number | undefined;
       /** Rows per page, default 50. Values above 200 are reduced to 200. */
       page_size?: number | undefined;
       /** One of metric_key, -metric_key, scope, -scope, created_at, -created_at. Several, separated by commas. Default metric_key. */
-      ordering?: string | undefined;
+      ordering?:
+        | "metric_key"
+        | "-metric_key"
+        | "scope"
+        | "-scope"
+        | "created_at"
+        | "-created_at"
+        | Array<"metric_key" | "-metric_key" | "scope" | "-scope" | "created_at" | "-created_at">
+        | undefined;
       /** Case-insensitive substring of: metric_key. */
       search?: string | undefined;
     };
@@ -842,12 +1005,18 @@ export interface Operations {
       ts_after?: string | undefined;
       /** Messages before this time. */
       ts_before?: string | undefined;
-      /** Page number from 1, or `last`. */
-      page?: number | "last" | undefined;
+      /** Page number from 1; `last` in its place is the last page. */
+      page?: number | undefined;
       /** Rows per page, default 50. Values above 200 are reduced to 200. */
       page_size?: number | undefined;
       /** One of ts, -ts, created_at, -created_at. Several, separated by commas. Default -ts. */
-      ordering?: string | undefined;
+      ordering?:
+        | "ts"
+        | "-ts"
+        | "created_at"
+        | "-created_at"
+        | Array<"ts" | "-ts" | "created_at" | "-created_at">
+        | undefined;
       /** Case-insensitive substring of: text, sender_name. */
       search?: string | undefined;
     };
@@ -938,13 +1107,21 @@ export interface Operations {
     };
     query: {
       /** The type. One value or a comma-separated list. */
-      command_type?: string | undefined;
+      command_type?: string | Array<string> | undefined;
       /** Created at or after this time. */
       created_after?: string | undefined;
       /** Created before this time. */
       created_before?: string | undefined;
       /** The status; `pending,sending,sent` is the active queue. One value or a comma-separated list of: pending, sending, sent, ack_ok, ack_error, timeout. */
-      status?: string | undefined;
+      status?:
+        | "pending"
+        | "sending"
+        | "sent"
+        | "ack_ok"
+        | "ack_error"
+        | "timeout"
+        | Array<"pending" | "sending" | "sent" | "ack_ok" | "ack_error" | "timeout">
+        | undefined;
       /** The position to continue from, taken from `next` or `previous`. */
       cursor?: string | undefined;
       /** Sort direction of created_at; `ordering` takes precedence. */
@@ -952,7 +1129,7 @@ export interface Operations {
       /** Rows per page, default 100. Values above 500 are reduced to 500. */
       page_size?: number | undefined;
       /** One of created_at, -created_at. Default -created_at. */
-      ordering?: string | undefined;
+      ordering?: "created_at" | "-created_at" | undefined;
       /** Case-insensitive substring of: command_type. */
       search?: string | undefined;
     };
@@ -1000,7 +1177,7 @@ export interface Operations {
       /** Number of rows to return, 1 to 500. */
       limit?: number | undefined;
       /** Comma-separated event types among those the integration is subscribed to. Unknown types are ignored. */
-      types?: string | undefined;
+      types?: string | Array<string> | undefined;
       /** Accepted and ignored: rows are always in ascending order of id. */
       ordering?: string | undefined;
       /** Case-insensitive substring of the IMEI or the type. */

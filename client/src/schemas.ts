@@ -119,9 +119,11 @@ export interface AlertThresholdRequest {
 
 export interface AssignRequest {
   user_id: string;
-  /** `owner` or `assigned`, in any case. Viewers are created by share. Default: `assigned`. */
-  role?: string | undefined;
+  /** In any case. Viewers are created by share. Default: `assigned`. */
+  role?: AssignRequestRoleEnum | undefined;
 }
+
+export type AssignRequestRoleEnum = "owner" | "assigned";
 
 export interface Assignment {
   id: string;
@@ -524,12 +526,14 @@ export interface DeviceRequest {
   terminal_id?: string | null | undefined;
 }
 
+export type DeviceSegment = MovingSegment | StoppedSegment;
+
 export interface DeviceSegments {
   device_uid: string;
   from: string;
   to: string;
   /** In time order. */
-  segments: Array<MovingSegment | StoppedSegment>;
+  segments: Array<DeviceSegment>;
 }
 
 export interface DeviceSetting {
@@ -612,6 +616,17 @@ export type EcgClassificationEnum =
   | "inconclusive_low_hr"
   | "inconclusive_poor_reading"
   | "unreadable";
+
+export interface EcgGap {
+  /** Number of the first sample. */
+  from: number;
+  count: number;
+}
+
+export interface EcgLead {
+  name: string;
+  samples: Array<number | null>;
+}
 
 export type EcgQualityEnum = "good" | "poor" | "no_contact" | "unknown";
 
@@ -706,18 +721,11 @@ export interface EcgWaveform {
   /** Microvolt = offset + scale x sample. */
   scale: number;
   offset: number;
-  leads: Array<{
-    name: string;
-    samples: Array<number | null>;
-  }>;
+  leads: Array<EcgLead>;
   /** Of each lead, gaps included. */
   sample_count: number;
   /** Gaps, by the numbers of their samples from 0. */
-  missing: Array<{
-    /** Number of the first sample. */
-    from: number;
-    count: number;
-  }>;
+  missing: Array<EcgGap>;
 }
 
 export type EmailStatusEnum = "queued" | "sent" | "failed";
@@ -875,12 +883,7 @@ export interface GeofenceCrossingData {
   event_type: EventTypeEnum;
   severity: EventSeverityEnum;
   ts: string;
-  geofence: {
-    id: string;
-    name: string;
-    fence_type: OutboundFenceTypeEnum;
-    scope: OutboundFenceScopeEnum;
-  };
+  geofence: OutboundGeofence;
   /** From the centre of the geofence. */
   distance_m: number;
   location: {
@@ -932,12 +935,7 @@ export interface GeofenceDwellData {
   event_type: EventTypeEnum;
   severity: EventSeverityEnum;
   ts: string;
-  geofence: {
-    id: string;
-    name: string;
-    fence_type: OutboundFenceTypeEnum;
-    scope: OutboundFenceScopeEnum;
-  };
+  geofence: OutboundGeofence;
   /** From the centre of the geofence. */
   distance_m: number;
   dwell_seconds: number;
@@ -1117,7 +1115,7 @@ export type InvitationKindEnum = "share" | "member";
 
 export type InvitationStatusDisplayEnum = "Pending" | "Accepted" | "Expired" | "Revoked";
 
-/** 10 Pending, 20 Accepted, 30 Expired, 40 Revoked */
+/** 10 pending, 20 accepted, 30 expired, 40 revoked */
 export type InvitationStatusEnum = 10 | 20 | 30 | 40;
 
 export interface Location {
@@ -1461,6 +1459,20 @@ export type OutboundFenceScopeEnum = "org" | "user" | "device";
 
 export type OutboundFenceTypeEnum = "circle";
 
+export interface OutboundGeofence {
+  id: string;
+  name: string;
+  fence_type: OutboundFenceTypeEnum;
+  scope: OutboundFenceScopeEnum;
+}
+
+export interface OutboundThreshold {
+  id: string;
+  scope: OutboundThresholdScopeEnum;
+  low: number | null;
+  high: number | null;
+}
+
 export type OutboundThresholdScopeEnum = "Organization" | "Device" | "User";
 
 export interface PaginatedAlertThresholdList {
@@ -1648,8 +1660,8 @@ export interface PatchedUserRequest {
   first_name?: string | undefined;
   last_name?: string | undefined;
   phone_number?: string | undefined;
-  /** VIEWER or USER, in any case. */
-  role?: string | undefined;
+  /** In any case. */
+  role?: UserRequestRoleEnum | undefined;
 }
 
 export interface PresenceData {
@@ -1688,14 +1700,16 @@ export interface Reading {
 }
 
 export interface ReplayError {
-  error: {
-    code: string;
-    message: string;
-    request_id: string;
-    /** Only with cursor_expired. */
-    oldest_available_cursor?: string | undefined;
-    [key: string]: unknown;
-  };
+  error: ReplayErrorDetail;
+}
+
+export interface ReplayErrorDetail {
+  code: string;
+  message: string;
+  request_id: string;
+  /** Only with cursor_expired. */
+  oldest_available_cursor?: string | undefined;
+  [key: string]: unknown;
 }
 
 export interface SegmentCenter {
@@ -1835,12 +1849,7 @@ export interface ThresholdBreachData {
   value: number;
   unit: string;
   bound: ThresholdBoundEnum;
-  threshold: {
-    id: string;
-    scope: OutboundThresholdScopeEnum;
-    low: number | null;
-    high: number | null;
-  };
+  threshold: OutboundThreshold;
   /** Percent, as last reported. */
   battery: number | null;
   location: {
@@ -1864,12 +1873,7 @@ export interface ThresholdClearedData {
   value: number;
   unit: string;
   bound: ThresholdBoundEnum;
-  threshold: {
-    id: string;
-    scope: OutboundThresholdScopeEnum;
-    low: number | null;
-    high: number | null;
-  };
+  threshold: OutboundThreshold;
   breach_event_id: string;
   /** Percent, as last reported. */
   battery: number | null;
@@ -1949,9 +1953,11 @@ export interface UserRequest {
   last_name?: string | undefined;
   /** Default: empty. */
   phone_number?: string | undefined;
-  /** VIEWER or USER, in any case. Default: `USER`. */
-  role?: string | undefined;
+  /** In any case. Default: `USER`. */
+  role?: UserRequestRoleEnum | undefined;
 }
+
+export type UserRequestRoleEnum = "VIEWER" | "USER";
 
 export type UserRoleEnum = "VIEWER" | "USER" | "ADMIN" | "OWNER";
 

@@ -51,7 +51,7 @@ export interface TransportOptions {
   userAgent: string;
 }
 
-type Query = Record<string, string | number | boolean | undefined>;
+type Query = Record<string, string | number | boolean | readonly (string | number)[] | undefined>;
 
 function urlFor(baseUrl: string, template: string, path: Record<string, string | number>, query: Query): string {
   const filled = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {

@@ -45,6 +45,8 @@ export interface Ready {
   showcase: Record<keyof Showcase, string>;
   geofences: number;
   thresholds: number;
+  /** For `vigil webhooks listen`, and for the receiver; the same at each start. */
+  webhook_secret: string;
   /** With --receiver: where events go, the page of what arrived, and the secret they are signed with. */
   receiver: { page: string; hook: string; webhook_secret: string } | null;
 }
@@ -135,7 +137,11 @@ const demo: Command = {
       simulation.devices[0]?.recordEcg();
       try {
         const isJson = context.args.has("json");
-        io.stdout(isJson ? `${JSON.stringify(document)}\n` : explainDemo(document, { speed, intervalMs }));
+        io.stdout(
+          isJson
+            ? `${JSON.stringify(document)}\n`
+            : explainDemo(document, { speed, intervalMs, dataDir: context.args.value("data-dir") }),
+        );
         const line = makeProgressLine(simulation.tally, fleet.length, clock.nowMs());
         const timer = setInterval(() => {
           if (!isJson) context.note(line(clock.nowMs()));
@@ -162,6 +168,8 @@ async function feedReceiver(
   signal: AbortSignal,
 ): Promise<void> {
   const { config, clock, log } = context;
+  // Before the sample is on its way: the scene does not wait for it.
+  const afterId = uuidV7Floor(clock.nowMs());
   const sample = sampleEvent("webhook.test", integrationId, clock.now());
   await sendEvent({ config, clock }, hook, sample, { current: webhookSecret, previous: null });
   const owner = { organizationId: organization.id, integrationId };
@@ -173,7 +181,7 @@ async function feedReceiver(
         db,
         owner,
         url: hook,
-        afterId: uuidV7Floor(clock.nowMs()),
+        afterId,
         ownSecret: webhookSecret,
         onStart: () => undefined,
         onSent: () => true,
@@ -212,6 +220,7 @@ const readyDocument = (
   ...content,
   devices: fleet.map(({ imei }) => imei),
   showcase: { caller: caller.imei, spare: spare.imei, phone: phone.imei },
+  webhook_secret: webhookSecret,
   receiver: receiver ? { page: receiver.page, hook: receiver.hook, webhook_secret: webhookSecret } : null,
 });
 

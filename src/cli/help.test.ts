@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { expect, test } from "vitest";
 import { loadAllCommands, loadCommandsFor } from "./commands.ts";
 import { helpText, usageFor } from "./help.ts";
@@ -31,6 +33,17 @@ test.each(commands.map((command) => [command.path.join(" "), command] as const))
     expect(text).toContain(`vigil ${command.path.join(" ")}`);
   },
 );
+
+test("the page of the command line names every command and every option", () => {
+  const page = readFileSync(resolve(import.meta.dirname, "../../docs/operators/command-line.md"), "utf8");
+  // A heading may name several commands of one group: "device list, show".
+  const headings = page.split("\n").flatMap((line) => (line.startsWith("## ") ? line.slice(3).split(/,? /) : []));
+  for (const { path, options } of commands) {
+    for (const word of path) expect(headings).toContain(word);
+    const missing = options.filter(({ name }) => !page.includes(`--${name}`)).map(({ name }) => name);
+    expect([path.join(" "), missing]).toEqual([path.join(" "), []]);
+  }
+});
 
 test("the help lists the commands of a group only", () => {
   const text = helpText(["org"], commands);

@@ -1,7 +1,7 @@
 import type { Database } from "../db/database.ts";
 import { isUuid, uuidV7Floor } from "../lib/ids.ts";
 import { findIntegrationForOperator } from "../resources/organizations/integration-store.ts";
-import { newWebhookSecret } from "../resources/organizations/webhook-secret.ts";
+import { isWebhookSecret, newWebhookSecret } from "../resources/organizations/webhook-secret.ts";
 import { type Arguments, type Command, type CommandContext, UsageError } from "./command.ts";
 import { withCurrentDatabase } from "./command-database.ts";
 import { forwardEvents } from "./event-forwarding.ts";
@@ -20,7 +20,11 @@ function readArguments(args: Arguments) {
   if (since !== undefined && !isUuid(since)) throw new UsageError(`--since must be the id of an event, not "${since}"`);
   const count = args.value("count") ?? String(Number.MAX_SAFE_INTEGER);
   if (!/^[1-9]\d{0,15}$/.test(count)) throw new UsageError(`--count must be a whole number from 1, not "${count}"`);
-  return { integrationId, url, since, maxEvents: Number(count) };
+  const secret = args.value("secret");
+  if (secret !== undefined && !isWebhookSecret(secret)) {
+    throw new UsageError('--secret must be "whsec_" and 24 to 64 bytes in Base64');
+  }
+  return { integrationId, url, since, secret, maxEvents: Number(count) };
 }
 
 async function listenTo(
@@ -33,7 +37,7 @@ async function listenTo(
   const { config, clock } = context;
   const integration = await findIntegrationForOperator(db, integrationId);
   if (!integration) throw integrationMissing(integrationId);
-  const ownSecret = newWebhookSecret();
+  const ownSecret = request.secret ?? newWebhookSecret();
   const result = { delivered: 0, failed: 0, last_id: null as string | null };
   await forwardEvents({
     config,
@@ -44,7 +48,8 @@ async function listenTo(
     afterId: request.since ?? uuidV7Floor(clock.nowMs()),
     ownSecret,
     onStart: (hasSecret) => {
-      const secretText = hasSecret ? "the secret of the integration" : `secret ${ownSecret}`;
+      const given = request.secret === undefined ? `secret ${ownSecret}` : "the secret that you gave";
+      const secretText = hasSecret ? "the secret of the integration" : given;
       context.note(`Forwarding to ${url}, signed with ${secretText}. Stop with Ctrl-C.`);
     },
     onSent: ({ id, type }, isDelivered, text) => {
@@ -74,6 +79,11 @@ export const listenCommand: Command = {
       name: "since",
       value: "EVENT_ID",
       summary: "begin after this event; without it with those that happen from now on",
+    },
+    {
+      name: "secret",
+      value: "SECRET",
+      summary: "signs for an integration that has no secret; without it one is made and shown",
     },
     { name: "count", value: "N", summary: "end after so many events" },
   ],

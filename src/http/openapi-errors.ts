@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { errorCodes } from "../lib/errors.ts";
+import { refTo } from "./schemas.ts";
 
 /** The three error bodies of the service, for the description. */
 export const ErrorBody = Type.Object(
@@ -27,19 +28,14 @@ export const OAuthError = Type.Object(
   { $id: "OAuthError", description: "Errors of the token endpoints (RFC 6749)." },
 );
 
-export const ReplayError = Type.Object(
+const ReplayErrorDetail = Type.Object(
   {
-    error: Type.Object(
-      {
-        code: Type.String(),
-        message: Type.String(),
-        request_id: Type.String(),
-        oldest_available_cursor: Type.Optional(
-          Type.String({ format: "uuid", description: "Only with cursor_expired." }),
-        ),
-      },
-      { additionalProperties: true },
-    ),
+    code: Type.String(),
+    message: Type.String(),
+    request_id: Type.String(),
+    oldest_available_cursor: Type.Optional(Type.String({ format: "uuid", description: "Only with cursor_expired." })),
   },
-  { $id: "ReplayError" },
+  { $id: "ReplayErrorDetail", additionalProperties: true },
 );
+
+export const ReplayError = Type.Object({ error: refTo(ReplayErrorDetail) }, { $id: "ReplayError" });

@@ -2,6 +2,7 @@ import type { TSchema } from "@sinclair/typebox";
 import { listSizes } from "./lists.ts";
 import { headersOf } from "./openapi-headers.ts";
 import { toOpenApi } from "./openapi-schema.ts";
+import { commaListSchema } from "./query-params.ts";
 import type { PathParam, Route } from "./route.ts";
 import { collectNamed } from "./schemas.ts";
 
@@ -52,31 +53,40 @@ function parametersOf(route: Route): Json[] {
       name,
       in: "query",
       description: param.description,
+      ...commaStyle(param.schema),
       schema: param.schema,
     }),
   );
   return [...inPath, ...query, ...listParameters(route), ...headerParameters(route)];
 }
 
+/** Lists are separated by commas, not repeated. */
+const commaStyle = ({ type }: Json): Json => (type === "array" ? { style: "form", explode: false } : {});
+
 function listParameters({ list }: Route): Json[] {
   if (!list) return [];
   const { defaultSize, maxSize } = listSizes[list.kind];
-  const signed = list.ordering.flatMap((field) => [field, `-${field}`]).join(", ");
+  const directions = list.ordering.flatMap((field) => [field, `-${field}`]);
+  const direction = {
+    type: "string",
+    enum: directions,
+    "x-enum-varnames": list.ordering.flatMap((field) => [field.toUpperCase(), `${field.toUpperCase()}_DESCENDING`]),
+  };
   const several = list.kind === "page" ? " Several, separated by commas." : "";
   const parameter = (name: string, description: string, schema: Json): Json => ({
     name,
     in: "query",
     description,
+    ...commaStyle(schema),
     schema,
   });
   const paging =
     list.kind === "page"
       ? [
-          parameter("page", "Page number from 1, or `last`.", {
-            oneOf: [
-              { type: "integer", minimum: 1 },
-              { type: "string", enum: ["last"] },
-            ],
+          // One type for generators; the word stays accepted.
+          parameter("page", "Page number from 1; `last` in its place is the last page.", {
+            type: "integer",
+            minimum: 1,
           }),
         ]
       : [
@@ -97,7 +107,11 @@ function listParameters({ list }: Route): Json[] {
         default: defaultSize,
       },
     ),
-    parameter("ordering", `One of ${signed}.${several} Default ${list.defaultOrdering}.`, { type: "string" }),
+    parameter(
+      "ordering",
+      `One of ${directions.join(", ")}.${several} Default ${list.defaultOrdering}.`,
+      list.kind === "page" ? commaListSchema(direction) : direction,
+    ),
     parameter("search", `Case-insensitive substring of: ${list.searches}.`, { type: "string" }),
   ];
 }

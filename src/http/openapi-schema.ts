@@ -1,7 +1,25 @@
 import { messageKeyword } from "./field-errors.ts";
-import { describedSchema } from "./schemas.ts";
+import { describedSchema, enumLabels } from "./schemas.ts";
 
 type Json = Record<string, unknown>;
+
+/** A named schema, with names for the constants of an enumeration. */
+export function componentOf(name: string, schema: Json & { [enumLabels]?: readonly string[] }): Json {
+  const component = toOpenApi(schema) as Json;
+  if (!Array.isArray(component.enum)) return component;
+  const labels = schema[enumLabels] ?? component.enum.map(String);
+  return {
+    ...component,
+    "x-enum-varnames": labels.map((label) => constantName(`${name.replace(/Enum$/, "")}_${label}`)),
+  };
+}
+
+/** With the name of the enumeration in front, as in Protocol Buffers: Go has one space of names for the constants of all. */
+const constantName = (text: string): string =>
+  text
+    .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
+    .replace(/[^A-Za-z0-9]+/g, "_")
+    .toUpperCase();
 
 /** JSON Schema as the validator uses it, in the words of OpenAPI 3.0. Symbols of the schema library fall away by themselves. */
 export function toOpenApi(schema: unknown): unknown {
@@ -18,6 +36,8 @@ export function toOpenApi(schema: unknown): unknown {
       Object.assign(result, { minimum: value, exclusiveMinimum: true });
     else if (key === "exclusiveMaximum" && typeof value === "number")
       Object.assign(result, { maximum: value, exclusiveMaximum: true });
+    // Without it Go makes it 32 bits, which moves a coordinate by a metre, and Java a decimal of any length.
+    else if (key === "type" && value === "number") Object.assign(result, { type: "number", format: "double" });
     else if (key === "properties") result.properties = propertiesOf(value as Json);
     else if (key === "default") Object.assign(result, { default: value, description: withDefault(schema as Json) });
     else if (key !== "description" || !("default" in schema)) result[key] = toOpenApi(value);

@@ -5,7 +5,7 @@ import { addExamples } from "./openapi-examples.ts";
 import { headerComponents } from "./openapi-headers.ts";
 import { oauthPaths, oauthSchemas, oauthTag } from "./openapi-oauth.ts";
 import { describeOperation } from "./openapi-operation.ts";
-import { toOpenApi } from "./openapi-schema.ts";
+import { componentOf } from "./openapi-schema.ts";
 import type { Route } from "./route.ts";
 import { collectNamed } from "./schemas.ts";
 
@@ -37,7 +37,7 @@ export function describeApi(routes: readonly Route[], { version, serverUrl, webh
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: describeOperation(route) };
   }
   const components = Object.fromEntries(
-    [...schemas].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, schema]) => [name, toOpenApi(schema) as Json]),
+    [...schemas].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, schema]) => [name, componentOf(name, schema)]),
   );
   addExamples(paths, components);
   return {

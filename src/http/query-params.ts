@@ -73,18 +73,21 @@ export function choiceParam<const T extends string>(description: string, choices
   };
 }
 
+/** Several values in one parameter, separated by commas. */
+export const commaListSchema = (items: Record<string, unknown>): Record<string, unknown> => ({ type: "array", items });
+
 /** A comma separated list of which any may match. */
 export function choicesParam<const T extends string>(description: string, choices: readonly T[]): QueryParam<T[]> {
   return {
     description: `${description} One value or a comma-separated list of: ${choices.join(", ")}.`,
-    schema: { type: "string" },
+    schema: commaListSchema({ type: "string", enum: [...choices] }),
     parse: (text) => commaList(text).map((part) => oneOf(part, choices)),
   };
 }
 
 export const textsParam = (description: string): QueryParam<string[]> => ({
   description: `${description} One value or a comma-separated list.`,
-  schema: { type: "string" },
+  schema: commaListSchema({ type: "string" }),
   parse: commaList,
 });
 

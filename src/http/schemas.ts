@@ -38,12 +38,22 @@ export function StringEnum<const T extends string>(name: `${string}Enum`, values
   return Type.Unsafe<T>({ $id: name, type: "string", enum: [...values] });
 }
 
+/** The words for the numbers of an enumeration, in the same order. */
+export const enumLabels: unique symbol = Symbol("enumLabels");
+
+/** A named enumeration of numbers, given by what each of them means. */
 export function IntegerEnum<const T extends number>(
   name: `${string}Enum`,
-  values: readonly T[],
-  description: string,
+  meanings: Readonly<Record<string, T>>,
 ): TUnsafe<T> {
-  return Type.Unsafe<T>({ $id: name, type: "integer", enum: [...values], description });
+  const entries = Object.entries(meanings).sort(([, a], [, b]) => a - b);
+  return Type.Unsafe<T>({
+    $id: name,
+    type: "integer",
+    enum: entries.map(([, value]) => value),
+    description: entries.map(([label, value]) => `${value} ${label}`).join(", "),
+    [enumLabels]: entries.map(([label]) => label),
+  });
 }
 
 /** A point in time in an answer, as stores return it: ISO 8601 UTC with milliseconds. */

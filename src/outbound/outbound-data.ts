@@ -62,14 +62,13 @@ const Alarm = dataOf("AlarmData", { ...eventHead, message: Type.String(), batter
 
 const FenceType = StringEnum("OutboundFenceTypeEnum", ["circle"]);
 const FenceScope = StringEnum("OutboundFenceScopeEnum", ["org", "user", "device"]);
+const Fence = Type.Object(
+  { id: Uuid, name: Type.String(), fence_type: refTo(FenceType), scope: refTo(FenceScope) },
+  { $id: "OutboundGeofence" },
+);
 const fenceHead = {
   ...eventHead,
-  geofence: Type.Object({
-    id: Uuid,
-    name: Type.String(),
-    fence_type: refTo(FenceType),
-    scope: refTo(FenceScope),
-  }),
+  geofence: refTo(Fence),
   distance_m: Type.Number({ description: "From the centre of the geofence." }),
 };
 const GeofenceCrossing = dataOf("GeofenceCrossingData", { ...fenceHead, location });
@@ -77,6 +76,10 @@ const GeofenceDwell = dataOf("GeofenceDwellData", { ...fenceHead, dwell_seconds:
 
 const BrokenBound = StringEnum("ThresholdBoundEnum", ["low", "high"]);
 const ThresholdReach = StringEnum("OutboundThresholdScopeEnum", ["Organization", "Device", "User"]);
+const Threshold = Type.Object(
+  { id: Uuid, scope: refTo(ThresholdReach), low: Nullable(Type.Number()), high: Nullable(Type.Number()) },
+  { $id: "OutboundThreshold" },
+);
 const breach = {
   ...eventHead,
   message: Type.String(),
@@ -84,12 +87,7 @@ const breach = {
   value: Type.Number(),
   unit: Type.String(),
   bound: refTo(BrokenBound),
-  threshold: Type.Object({
-    id: Uuid,
-    scope: refTo(ThresholdReach),
-    low: Nullable(Type.Number()),
-    high: Nullable(Type.Number()),
-  }),
+  threshold: refTo(Threshold),
 };
 const ThresholdBreach = dataOf("ThresholdBreachData", { ...breach, battery, location });
 const ThresholdCleared = dataOf("ThresholdClearedData", { ...breach, breach_event_id: Uuid, battery, location });

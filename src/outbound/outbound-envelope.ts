@@ -20,7 +20,8 @@ const envelopeOf = (type: WebhookEventType): TSchema =>
         format: "uuid",
         description: "UUIDv7 that increases within an integration; identifies duplicates and is the replay cursor.",
       }),
-      type: Type.Unsafe<string>({ type: "string", enum: [type] }),
+      // The pattern says it once more, for clients in Go: they do not check enumerations, and took one event for another.
+      type: Type.Unsafe<string>({ type: "string", enum: [type], pattern: `^${type.replaceAll(".", "[.]")}$` }),
       occurred_at: Timestamp,
       partner_integration_id: Uuid,
       device: refTo(OutboundDevice),

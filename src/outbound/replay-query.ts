@@ -1,4 +1,4 @@
-import type { ParsedQuery, QueryParam, QueryParams } from "../http/query-params.ts";
+import { commaListSchema, type ParsedQuery, type QueryParam, type QueryParams } from "../http/query-params.ts";
 import { cursorExpired, invalidCursor, invalidFilter, invalidLimit, validationError } from "../lib/errors.ts";
 import { uuidV7Floor } from "../lib/ids.ts";
 
@@ -30,7 +30,10 @@ export const replayParams = {
     maximum: 500,
     default: defaultLimit,
   }),
-  types: text("Comma-separated event types among those the integration is subscribed to. Unknown types are ignored."),
+  types: text(
+    "Comma-separated event types among those the integration is subscribed to. Unknown types are ignored.",
+    commaListSchema({ type: "string" }),
+  ),
   ordering: text("Accepted and ignored: rows are always in ascending order of id."),
   search: text("Case-insensitive substring of the IMEI or the type."),
 } satisfies QueryParams;

@@ -5,12 +5,13 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { createClient } from "../../client/src/vigil-client.ts";
 import { iwLogin, iwSos } from "../support/fleet.ts";
+import { freeLowPort } from "../support/free-port.ts";
 import { openPython, pythonClient } from "../support/python.ts";
 import { openSocketDevice, type SocketDevice } from "../support/socket-device.ts";
-import { makeCredentials, type RunningVigil, startVigil, tempFolder } from "../support/vigil-process.ts";
+import { makeCredentials, type RunningVigil, runVigil, startVigil, tempFolder } from "../support/vigil-process.ts";
 
 /** The code of the guides, run as it stands there, each in an empty folder, until it has printed what the guide promises. */
 const root = resolve(import.meta.dirname, "../..");
@@ -29,6 +30,7 @@ let watch: SocketDevice;
 let phone: Server;
 let pushed: string[];
 let env: Record<string, string>;
+let integrationId: string;
 
 beforeAll(async () => {
   folder = await tempFolder();
@@ -36,7 +38,8 @@ beforeAll(async () => {
     VIGIL_LOG_LEVEL: "fatal",
     VIGIL_GATEWAY_HOST: "127.0.0.1",
   });
-  const { client_id, client_secret } = await makeCredentials(["--data-dir", folder.path]);
+  const { id, client_id, client_secret } = await makeCredentials(["--data-dir", folder.path]);
+  integrationId = id;
   pushed = [];
   phone = createServer(async (request, response) => {
     pushed.push(await text(request));
@@ -49,6 +52,8 @@ beforeAll(async () => {
     VIGIL_CLIENT_SECRET: client_secret,
     PUSH_URL: `http://127.0.0.1:${(phone.address() as AddressInfo).port}/`,
     DEVICE_UID: uid,
+    PORT: await freeLowPort(),
+    VIGIL_WEBHOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString("base64")}`,
     DAY: new Date(Date.now() - 86_400_000).toISOString().slice(0, 10),
   };
   const client = createClient({ baseUrl: service.http, clientId: client_id, clientSecret: client_secret });
@@ -67,10 +72,12 @@ afterAll(async () => {
   await python?.remove();
 });
 
-async function codeOf(guide: string, language: Language): Promise<string> {
+async function codeOf(name: string, language: Language): Promise<string> {
+  const [guide, heading] = name.split("#");
   const page = await readFile(join(root, "docs/partners/guides", `${guide}.md`), "utf8");
-  const code = new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(page)?.[1];
-  if (code === undefined) throw new Error(`${guide} has no code in ${language}`);
+  const section = heading === undefined ? page : page.slice(page.indexOf(`\n## ${heading}\n`));
+  const code = new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(section)?.[1];
+  if (code === undefined) throw new Error(`${name} has no code in ${language}`);
   return code.replaceAll('"vigil-client"', JSON.stringify(join(root, "client/src/vigil-client.ts")));
 }
 
@@ -117,12 +124,35 @@ async function run(
   return output;
 }
 
+async function countEvents(): Promise<number> {
+  const { VIGIL_URL = "", VIGIL_CLIENT_ID = "", VIGIL_CLIENT_SECRET = "" } = env;
+  const client = createClient({ baseUrl: VIGIL_URL, clientId: VIGIL_CLIENT_ID, clientSecret: VIGIL_CLIENT_SECRET });
+  return (await client.outboundEvents.page({ limit: 500 })).data.length;
+}
+
 describe.each(languages)("the guides in %s", (language) => {
   const runs = it.skipIf(!canRun[language]);
 
   runs("print the first SOS", async () => {
     await run("first-event", language, (output) => output.includes(`SOS of ${uid}: SOS pressed`));
   });
+
+  // A shell cannot listen.
+  if (language !== "sh")
+    runs("print the first SOS that comes as a webhook", async () => {
+      const { PORT = "", VIGIL_WEBHOOK_SECRET = "" } = env;
+      const hook = `http://127.0.0.1:${PORT}/hook`;
+      const receives = run("first-event#As a webhook", language, (output) =>
+        output.includes(`SOS of ${uid}: SOS pressed`),
+      );
+      const answers = async (): Promise<void> => expect((await fetch(hook, { method: "POST" })).status).toBe(401);
+      await vi.waitFor(answers, { timeout: limitMs, interval: 100 });
+      const forwarding = ["--integration", integrationId, "--forward", hook, "--secret", VIGIL_WEBHOOK_SECRET];
+      const all = ["--since", "00000000-0000-0000-0000-000000000000", "--count", String(await countEvents())];
+      const { code, stderr } = await runVigil(["webhooks", "listen", ...forwarding, ...all, "--data-dir", folder.path]);
+      expect([code, stderr]).toEqual([0, expect.stringMatching(/ alarm\.sos {2}200\n/)]);
+      await receives;
+    });
 
   runs("send an alarm to a phone", async () => {
     pushed.length = 0;

@@ -39,7 +39,7 @@ describe("the description for generators", () => {
   });
   afterAll(() => api.close());
 
-  it("describes the three OAuth calls, with both forms of their bodies", () => {
+  it("describes the three OAuth calls, with one form of their bodies", () => {
     const oauth = operations().filter(({ tags }) => tags.includes("OAuth"));
     expect(oauth.map(({ operationId }) => operationId)).toEqual([
       "oauth_token",
@@ -47,10 +47,7 @@ describe("the description for generators", () => {
       "oauth_introspect",
     ]);
     for (const { requestBody, responses, security } of oauth) {
-      expect(Object.keys(requestBody?.content ?? {})).toEqual([
-        "application/x-www-form-urlencoded",
-        "application/json",
-      ]);
+      expect(Object.keys(requestBody?.content ?? {})).toEqual(["application/x-www-form-urlencoded"]);
       expect(Object.keys(responses)).toEqual(["200", "400", "401", "429", "500", "503"]);
       expect(security).toEqual([]);
     }
@@ -74,6 +71,10 @@ describe("the description for generators", () => {
       allOf: [{ $ref: "#/components/schemas/ThresholdSeverityEnum" }],
       default: "Warning",
       description: "Default: `Warning`.",
+    });
+    expect(field("UserRequest", "role")).toMatchObject({
+      allOf: [{ $ref: "#/components/schemas/UserRequestRoleEnum" }],
+      default: "USER",
     });
     expect(field("DeviceRequest", "tags")).toMatchObject({ type: "array", items: { type: "string" } });
     expect(field("PatchedDeviceRequest", "tags")).toMatchObject({ type: "array" });
@@ -114,7 +115,7 @@ describe("the description for generators", () => {
     expect(made.servers).toEqual([{ url: "https://api.example" }]);
   });
 
-  it("is OpenAPI 3.1 with webhooks on request, in both forms, and passes redocly", async () => {
+  it("is OpenAPI 3.1 with webhooks on request, in both forms, and passes redocly", { timeout: 120_000 }, async () => {
     const modern = await read("version=3.1&format=json");
     expect(modern.openapi).toMatch(/^3\.1\./);
     expect(Object.keys(modern.webhooks ?? {})).toEqual(allWebhookEventTypes);

@@ -78,7 +78,7 @@ describe("the description", () => {
     expect(JSON.stringify(description)).not.toMatch(/"\$id"|x-message|\/console\//);
   });
 
-  it("passes redocly lint without an error", async () => {
+  it("passes redocly lint without an error", { timeout: 120_000 }, async () => {
     expect(await lintErrors(description)).toEqual([]);
   });
 

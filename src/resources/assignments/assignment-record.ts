@@ -12,7 +12,7 @@ const assignmentSources = ["assign", "share", "invitation", "admin"] as const;
 export type AssignmentSource = (typeof assignmentSources)[number];
 
 const AssignmentRoleLabel = StringEnum("AssignmentRoleEnum", assignmentRoleNames);
-const AssignmentRoleValue = IntegerEnum("AssignmentRoleValueEnum", [10, 20, 30], "10 viewer, 20 assigned, 30 owner");
+const AssignmentRoleValue = IntegerEnum("AssignmentRoleValueEnum", assignmentRoles);
 const AssignmentSourceLabel = StringEnum("AssignmentSourceEnum", assignmentSources);
 
 const AssignmentDevice = Type.Object({ uid: Type.String(), name: Type.String() }, { $id: "AssignmentDevice" });

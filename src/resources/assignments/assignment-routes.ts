@@ -3,21 +3,27 @@ import { collection, type ObjectContext } from "../../http/collection.ts";
 import type { Principal } from "../../http/principal.ts";
 import { refuseReadOnly } from "../../http/read-only.ts";
 import { created, ok, type Route, route } from "../../http/route.ts";
-import { refTo, Uuid } from "../../http/schemas.ts";
+import { describedAs, refTo, StringEnum, Uuid } from "../../http/schemas.ts";
 import { notFound, validationError } from "../../lib/errors.ts";
 import { getVisibleDevice } from "../devices/device-store.ts";
 import { assignmentList, findVisibleAssignment, listAssignments } from "./assignment-list.ts";
 import { Assignment, type AssignmentSource, toAssignment } from "./assignment-record.ts";
 import { assignUser, unassignUser } from "./assignment-store.ts";
 
+const GivenRole = StringEnum("AssignRequestRoleEnum", ["owner", "assigned"]);
+
 const AssignRequest = Type.Object(
   {
     user_id: Uuid,
     role: Type.Optional(
-      Type.String({
-        default: "assigned",
-        description: "`owner` or `assigned`, in any case. Viewers are created by share.",
-      }),
+      describedAs(
+        Type.String({ default: "assigned" }),
+        Type.Unsafe({
+          allOf: [refTo(GivenRole)],
+          default: "assigned",
+          description: "In any case. Viewers are created by share.",
+        }),
+      ),
     ),
   },
   { $id: "AssignRequest" },

@@ -6,7 +6,7 @@ import { notFound } from "../../lib/errors.ts";
 import { type AuditRow, auditList, findAudit, listAudit } from "./audit-list.ts";
 import { type AuditAction, auditActions, auditModelNames, auditModels } from "./audit-models.ts";
 
-const AuditActionNumber = IntegerEnum("AuditActionEnum", [0, 1, 2], "0 created, 1 updated, 2 deleted");
+const AuditActionNumber = IntegerEnum("AuditActionEnum", auditActions);
 const AuditActionDisplay = StringEnum("AuditActionDisplayEnum", Object.keys(auditActions) as AuditAction[]);
 const ActorType = StringEnum("ActorTypeEnum", ["partners", "users", "system"]);
 const AuditModelName = StringEnum("AuditModelNameEnum", auditModelNames);

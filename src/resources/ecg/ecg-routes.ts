@@ -13,6 +13,19 @@ import { ecgList, getEcg, listEcg, readEcgParts } from "./ecg-store.ts";
 import { makeWaveform, waveformCsv, waveformFhir, waveformJson } from "./waveform.ts";
 import { acceptedForm, waveformForms } from "./waveform-form.ts";
 
+const EcgLead = Type.Object(
+  {
+    name: Type.String(),
+    samples: Type.Array(Nullable(Type.Integer({ description: "Null where a part was never received." }))),
+  },
+  { $id: "EcgLead" },
+);
+
+const EcgGap = Type.Object(
+  { from: Type.Integer({ description: "Number of the first sample." }), count: Type.Integer() },
+  { $id: "EcgGap" },
+);
+
 const EcgWaveform = Type.Object(
   {
     id: Uuid,
@@ -22,17 +35,9 @@ const EcgWaveform = Type.Object(
     unit: Type.String({ examples: ["uV"] }),
     scale: Type.Number({ description: "Microvolt = offset + scale x sample." }),
     offset: Type.Number(),
-    leads: Type.Array(
-      Type.Object({
-        name: Type.String(),
-        samples: Type.Array(Nullable(Type.Integer({ description: "Null where a part was never received." }))),
-      }),
-    ),
+    leads: Type.Array(refTo(EcgLead)),
     sample_count: Type.Integer({ description: "Of each lead, gaps included." }),
-    missing: Type.Array(
-      Type.Object({ from: Type.Integer({ description: "Number of the first sample." }), count: Type.Integer() }),
-      { description: "Gaps, by the numbers of their samples from 0." },
-    ),
+    missing: Type.Array(refTo(EcgGap), { description: "Gaps, by the numbers of their samples from 0." }),
   },
   { $id: "EcgWaveform" },
 );

@@ -5,6 +5,7 @@ import { defineList, type ListQuery } from "../../http/lists.ts";
 import type { Principal } from "../../http/principal.ts";
 import {
   booleanParam,
+  commaListSchema,
   dateTimeParam,
   imeiParam,
   type QueryParam,
@@ -23,7 +24,7 @@ function labelsParam(description: string, numbers: Readonly<Record<string, numbe
   const listed = labels.map(([label, number]) => `${label} (${number})`).join(", ");
   return {
     description: `${description} Labels or numbers, one or a comma-separated list: ${listed}.`,
-    schema: { type: "string" },
+    schema: commaListSchema({ type: "string", enum: Object.keys(numbers) }),
     parse: (text) =>
       text
         .split(",")

@@ -9,11 +9,7 @@ export type InvitationStatus = (typeof invitationStatuses)[keyof typeof invitati
 
 const displays = { 10: "Pending", 20: "Accepted", 30: "Expired", 40: "Revoked" } as const;
 
-const InvitationStatusNumber = IntegerEnum(
-  "InvitationStatusEnum",
-  [10, 20, 30, 40],
-  "10 Pending, 20 Accepted, 30 Expired, 40 Revoked",
-);
+const InvitationStatusNumber = IntegerEnum("InvitationStatusEnum", invitationStatuses);
 const InvitationStatusDisplay = StringEnum("InvitationStatusDisplayEnum", Object.values(displays));
 const InvitationKind = StringEnum("InvitationKindEnum", ["share", "member"]);
 const EmailStatus = StringEnum("EmailStatusEnum", ["queued", "sent", "failed"]);

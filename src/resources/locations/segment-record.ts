@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { dateTimeParam, integerParam } from "../../http/query-params.ts";
-import { Nullable, refTo, Timestamp } from "../../http/schemas.ts";
+import { describedAs, Nullable, refTo, Timestamp } from "../../http/schemas.ts";
 import { validationError } from "../../lib/errors.ts";
 import type { Segment, Window } from "./segments.ts";
 
@@ -41,12 +41,23 @@ const StoppedSegment = Type.Object(
   { $id: "StoppedSegment" },
 );
 
+const kinds = [refTo(MovingSegment), refTo(StoppedSegment)];
+/** For the description: the serializer does not know discriminators. */
+const DeviceSegment = Type.Unsafe<Segment>({
+  $id: "DeviceSegment",
+  oneOf: kinds,
+  discriminator: {
+    propertyName: "type",
+    mapping: { moving: "#/components/schemas/MovingSegment", stopped: "#/components/schemas/StoppedSegment" },
+  },
+});
+
 export const DeviceSegments = Type.Object(
   {
     device_uid: Type.String(),
     from: Timestamp,
     to: Timestamp,
-    segments: Type.Array(Type.Unsafe<Segment>({ oneOf: [refTo(MovingSegment), refTo(StoppedSegment)] }), {
+    segments: Type.Array(describedAs(Type.Unsafe<Segment>({ oneOf: kinds }), refTo(DeviceSegment)), {
       description: "In time order.",
     }),
   },

@@ -12,7 +12,7 @@ import { visibleThresholds } from "./threshold-store.ts";
 
 const scopeParam: QueryParam<ThresholdScope> = {
   description: "Organization (10), Device (15) or User (20), as number or label in any case.",
-  schema: { type: "string" },
+  schema: { type: "string", enum: Object.keys(thresholdScopes) },
   parse: (text) => {
     const scope = parseLabel(thresholdScopes, /^\d{1,3}$/.test(text) ? Number(text) : text);
     if (scope === undefined) throw new QueryValueError(`"${text}" is not a valid choice.`);

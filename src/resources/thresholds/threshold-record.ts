@@ -17,7 +17,7 @@ import {
 const namesOf = <L extends object>(labels: L) => Object.keys(labels) as (keyof L & string)[];
 
 export const ScopeLabel = StringEnum("ThresholdScopeEnum", namesOf(thresholdScopes));
-const ScopeValue = IntegerEnum("ThresholdScopeValueEnum", [10, 15, 20], "10 Organization, 15 Device, 20 User");
+const ScopeValue = IntegerEnum("ThresholdScopeValueEnum", thresholdScopes);
 export const SeverityLabel = StringEnum("ThresholdSeverityEnum", namesOf(thresholdSeverities));
 export const OverrideModeLabel = StringEnum("ThresholdOverrideModeEnum", namesOf(overrideModes));
 

@@ -1,13 +1,18 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { messageKeyword } from "../../http/field-errors.ts";
-import { patched } from "../../http/schemas.ts";
+import { describedAs, patched, refTo, StringEnum } from "../../http/schemas.ts";
+
+const GivenRole = StringEnum("UserRequestRoleEnum", ["VIEWER", "USER"]);
 
 const changeable = {
   first_name: Type.Optional(Type.String({ maxLength: 100, default: "" })),
   last_name: Type.Optional(Type.String({ maxLength: 100, default: "" })),
   phone_number: Type.Optional(Type.String({ maxLength: 32, default: "" })),
   role: Type.Optional(
-    Type.String({ description: "VIEWER or USER, in any case.", examples: ["USER"], default: "USER" }),
+    describedAs(
+      Type.String({ default: "USER" }),
+      Type.Unsafe({ allOf: [refTo(GivenRole)], description: "In any case.", default: "USER" }),
+    ),
   ),
   /** Refused by its presence, whatever its value: only the person sets it. */
   password: Type.Optional(Type.Never({ [messageKeyword]: "A password cannot be set through this API." })),

@@ -87,70 +87,88 @@ OPERATIONS: dict[str, Operation] = {
 
 
 class ProtocolsListQuery(TypedDict):
-    # Page number from 1, or `last`.
-    page: NotRequired[int | Literal["last"]]
+    # Page number from 1; `last` in its place is the last page.
+    page: NotRequired[int]
     # Rows per page, default 50. Values above 200 are reduced to 200.
     page_size: NotRequired[int]
     # One of slug, -slug, name, -name. Several, separated by commas. Default slug.
-    ordering: NotRequired[str]
+    ordering: NotRequired[Literal["slug", "-slug", "name", "-name"] | list[Literal["slug", "-slug", "name", "-name"]]]
     # Case-insensitive substring of: slug, name.
     search: NotRequired[str]
 
 
 class ModelsListQuery(TypedDict):
-    # Page number from 1, or `last`.
-    page: NotRequired[int | Literal["last"]]
+    # Page number from 1; `last` in its place is the last page.
+    page: NotRequired[int]
     # Rows per page, default 50. Values above 200 are reduced to 200.
     page_size: NotRequired[int]
     # One of slug, -slug, name, -name. Several, separated by commas. Default slug.
-    ordering: NotRequired[str]
+    ordering: NotRequired[Literal["slug", "-slug", "name", "-name"] | list[Literal["slug", "-slug", "name", "-name"]]]
     # Case-insensitive substring of: slug, name.
     search: NotRequired[str]
 
 
 class ProtocolsModelsListQuery(TypedDict):
-    # Page number from 1, or `last`.
-    page: NotRequired[int | Literal["last"]]
+    # Page number from 1; `last` in its place is the last page.
+    page: NotRequired[int]
     # Rows per page, default 50. Values above 200 are reduced to 200.
     page_size: NotRequired[int]
     # One of slug, -slug, name, -name. Several, separated by commas. Default slug.
-    ordering: NotRequired[str]
+    ordering: NotRequired[Literal["slug", "-slug", "name", "-name"] | list[Literal["slug", "-slug", "name", "-name"]]]
     # Case-insensitive substring of: slug, name.
     search: NotRequired[str]
 
 
 class ProtocolsModelsCapabilitiesListQuery(TypedDict):
-    # Page number from 1, or `last`.
-    page: NotRequired[int | Literal["last"]]
+    # Page number from 1; `last` in its place is the last page.
+    page: NotRequired[int]
     # Rows per page, default 50. Values above 200 are reduced to 200.
     page_size: NotRequired[int]
     # One of code, -code, kind, -kind, category, -category. Several, separated by commas. Default code.
-    ordering: NotRequired[str]
+    ordering: NotRequired[Literal["code", "-code", "kind", "-kind", "category", "-category"] | list[Literal["code", "-code", "kind", "-kind", "category", "-category"]]]
     # Case-insensitive substring of: code, label.
     search: NotRequired[str]
 
 
 class AssignmentsListQuery(TypedDict):
-    # Page number from 1, or `last`.
-    page: NotRequired[int | Literal["last"]]
+    # Page number from 1; `last` in its place is the last page.
+    page: NotRequired[int]
     # Rows per page, default 50. Values above 200 are reduced to 200.
     page_size: NotRequired[int]
     # One of assigned_at, -assigned_at, role, -role. Several, separated by commas. Default -assigned_at.
-    ordering: NotRequired[str]
+    ordering: NotRequired[Literal["assigned_at", "-assigned_at", "role", "-role"] | list[Literal["assigned_at", "-assigned_at", "role", "-role"]]]
     # Case-insensitive substring of: user email, device uid.
     search: NotRequired[str]
 
 
 class OrganizationsInvitationsListQuery(TypedDict):
     # 10 Pending, 20 Accepted, 30 Expired, 40 Revoked. One value or a comma-separated list of: 10, 20, 30, 40.
-    status: NotRequired[str]
-    # Page number from 1, or `last`.
-    page: NotRequired[int | Literal["last"]]
+    status: NotRequired[Literal["10", "20", "30", "40"] | list[Literal["10", "20", "30", "40"]]]
+    # Page number from 1; `last` in its place is the last page.
+    page: NotRequired[int]
     # Rows per page, default 50. Values above 200 are reduced to 200.
     page_size: NotRequired[int]
     # One of created_at, -created_at, expires_at, -expires_at, status, -status, email, -email. Several,
     # separated by commas. Default -created_at.
-    ordering: NotRequired[str]
+    ordering: NotRequired[Literal[
+        "created_at",
+        "-created_at",
+        "expires_at",
+        "-expires_at",
+        "status",
+        "-status",
+        "email",
+        "-email",
+    ] | list[Literal[
+        "created_at",
+        "-created_at",
+        "expires_at",
+        "-expires_at",
+        "status",
+        "-status",
+        "email",
+        "-email",
+    ]]]
     # Case-insensitive substring of: email.
     search: NotRequired[str]
 
@@ -172,13 +190,13 @@ class AuditLogListQuery(TypedDict):
     timestamp_after: NotRequired[str]
     # Before this time.
     timestamp_before: NotRequired[str]
-    # Page number from 1, or `last`.
-    page: NotRequired[int | Literal["last"]]
+    # Page number from 1; `last` in its place is the last page.
+    page: NotRequired[int]
     # Rows per page, default 50. Values above 200 are reduced to 200.
     page_size: NotRequired[int]
     # One of timestamp, -timestamp, id, -id, action, -action. Several, separated by commas. Default
     # -timestamp.
-    ordering: NotRequired[str]
+    ordering: NotRequired[Literal["timestamp", "-timestamp", "id", "-id", "action", "-action"] | list[Literal["timestamp", "-timestamp", "id", "-id", "action", "-action"]]]
     # Case-insensitive substring of: object_repr.
     search: NotRequired[str]
 
@@ -186,33 +204,81 @@ class AuditLogListQuery(TypedDict):
 class AuthUsersListQuery(TypedDict):
     # True (the default) lists open memberships, false lists closed ones.
     is_active: NotRequired[bool]
-    # Page number from 1, or `last`.
-    page: NotRequired[int | Literal["last"]]
+    # Page number from 1; `last` in its place is the last page.
+    page: NotRequired[int]
     # Rows per page, default 50. Values above 200 are reduced to 200.
     page_size: NotRequired[int]
     # One of email, -email, first_name, -first_name, last_name, -last_name, role, -role, created_at,
     # -created_at. Several, separated by commas. Default email.
-    ordering: NotRequired[str]
+    ordering: NotRequired[Literal[
+        "email",
+        "-email",
+        "first_name",
+        "-first_name",
+        "last_name",
+        "-last_name",
+        "role",
+        "-role",
+        "created_at",
+        "-created_at",
+    ] | list[Literal[
+        "email",
+        "-email",
+        "first_name",
+        "-first_name",
+        "last_name",
+        "-last_name",
+        "role",
+        "-role",
+        "created_at",
+        "-created_at",
+    ]]]
     # Case-insensitive substring of: email, first_name, last_name, phone_number.
     search: NotRequired[str]
 
 
 class DevicesListQuery(TypedDict):
     # The model. One value or a comma-separated list.
-    device_model_slug: NotRequired[str]
+    device_model_slug: NotRequired[str | list[str]]
     # The protocol. One value or a comma-separated list.
-    protocol_slug: NotRequired[str]
+    protocol_slug: NotRequired[str | list[str]]
     # Whether the device is online.
     is_online: NotRequired[bool]
     # Devices with any of these tags. One value or a comma-separated list.
-    tags: NotRequired[str]
-    # Page number from 1, or `last`.
-    page: NotRequired[int | Literal["last"]]
+    tags: NotRequired[str | list[str]]
+    # Page number from 1; `last` in its place is the last page.
+    page: NotRequired[int]
     # Rows per page, default 50. Values above 200 are reduced to 200.
     page_size: NotRequired[int]
     # One of uid, -uid, name, -name, device_model_slug, -device_model_slug, is_online, -is_online,
     # last_seen_at, -last_seen_at, created_at, -created_at. Several, separated by commas. Default uid.
-    ordering: NotRequired[str]
+    ordering: NotRequired[Literal[
+        "uid",
+        "-uid",
+        "name",
+        "-name",
+        "device_model_slug",
+        "-device_model_slug",
+        "is_online",
+        "-is_online",
+        "last_seen_at",
+        "-last_seen_at",
+        "created_at",
+        "-created_at",
+    ] | list[Literal[
+        "uid",
+        "-uid",
+        "name",
+        "-name",
+        "device_model_slug",
+        "-device_model_slug",
+        "is_online",
+        "-is_online",
+        "last_seen_at",
+        "-last_seen_at",
+        "created_at",
+        "-created_at",
+    ]]]
     # Case-insensitive substring of: uid, name, tags.
     search: NotRequired[str]
 
@@ -220,7 +286,7 @@ class DevicesListQuery(TypedDict):
 class DevicesLocationsListQuery(TypedDict):
     # Where the position comes from. One value or a comma-separated list of: gps, wifi, lbs, manual, fused,
     # unknown.
-    source: NotRequired[str]
+    source: NotRequired[Literal["gps", "wifi", "lbs", "manual", "fused", "unknown"] | list[Literal["gps", "wifi", "lbs", "manual", "fused", "unknown"]]]
     # At or after this time.
     ts_after: NotRequired[str]
     # Before this time.
@@ -234,7 +300,7 @@ class DevicesLocationsListQuery(TypedDict):
     # Rows per page, default 100. Values above 500 are reduced to 500.
     page_size: NotRequired[int]
     # One of ts, -ts. Default -ts.
-    ordering: NotRequired[str]
+    ordering: NotRequired[Literal["ts", "-ts"]]
     # Case-insensitive substring of: address, carrier.
     search: NotRequired[str]
 
@@ -251,7 +317,7 @@ class DevicesLocationsSegmentsRetrieveQuery(TypedDict):
 class DevicesTelemetryListQuery(TypedDict):
     # Rows whose `data` has one of these keys; the rows are returned whole. One value or a comma-separated
     # list.
-    metric: NotRequired[str]
+    metric: NotRequired[str | list[str]]
     # At or after this time.
     ts_after: NotRequired[str]
     # Before this time.
@@ -263,18 +329,18 @@ class DevicesTelemetryListQuery(TypedDict):
     # Rows per page, default 100. Values above 500 are reduced to 500.
     page_size: NotRequired[int]
     # One of ts, -ts. Default -ts.
-    ordering: NotRequired[str]
+    ordering: NotRequired[Literal["ts", "-ts"]]
     # Case-insensitive substring of: keys of `data`.
     search: NotRequired[str]
 
 
 class DevicesEcgListQuery(TypedDict):
-    # Page number from 1, or `last`.
-    page: NotRequired[int | Literal["last"]]
+    # Page number from 1; `last` in its place is the last page.
+    page: NotRequired[int]
     # Rows per page, default 50. Values above 200 are reduced to 200.
     page_size: NotRequired[int]
     # One of ts, -ts, duration_ms, -duration_ms, avg_hr, -avg_hr. Several, separated by commas. Default -ts.
-    ordering: NotRequired[str]
+    ordering: NotRequired[Literal["ts", "-ts", "duration_ms", "-duration_ms", "avg_hr", "-avg_hr"] | list[Literal["ts", "-ts", "duration_ms", "-duration_ms", "avg_hr", "-avg_hr"]]]
     # Case-insensitive substring of: classification.
     search: NotRequired[str]
 
@@ -296,11 +362,57 @@ class EventsListQuery(TypedDict):
     # geofence_exit (90), geofence_dwell (100), not_worn (110), threshold_breach (120), threshold_cleared
     # (130), ecg_recorded (140), ecg_abnormal (150), inactivity (160), overspeed (170), tamper (180),
     # charging_started (190), charging_stopped (200), sim_changed (210), custom (220).
-    event_type: NotRequired[str]
+    event_type: NotRequired[Literal[
+        "sos",
+        "fall",
+        "low_battery",
+        "power_off",
+        "power_on",
+        "device_online",
+        "device_offline",
+        "geofence_enter",
+        "geofence_exit",
+        "geofence_dwell",
+        "not_worn",
+        "threshold_breach",
+        "threshold_cleared",
+        "ecg_recorded",
+        "ecg_abnormal",
+        "inactivity",
+        "overspeed",
+        "tamper",
+        "charging_started",
+        "charging_stopped",
+        "sim_changed",
+        "custom",
+    ] | list[Literal[
+        "sos",
+        "fall",
+        "low_battery",
+        "power_off",
+        "power_on",
+        "device_online",
+        "device_offline",
+        "geofence_enter",
+        "geofence_exit",
+        "geofence_dwell",
+        "not_worn",
+        "threshold_breach",
+        "threshold_cleared",
+        "ecg_recorded",
+        "ecg_abnormal",
+        "inactivity",
+        "overspeed",
+        "tamper",
+        "charging_started",
+        "charging_stopped",
+        "sim_changed",
+        "custom",
+    ]]]
     # The id of the geofence. An unknown id returns an empty list.
     fence_id: NotRequired[str]
     # The severity. Labels or numbers, one or a comma-separated list: info (10), warning (20), critical (30).
-    severity: NotRequired[str]
+    severity: NotRequired[Literal["info", "warning", "critical"] | list[Literal["info", "warning", "critical"]]]
     # At or after this time.
     ts_after: NotRequired[str]
     # Before this time.
@@ -312,7 +424,7 @@ class EventsListQuery(TypedDict):
     # Rows per page, default 100. Values above 500 are reduced to 500.
     page_size: NotRequired[int]
     # One of ts, -ts. Default -ts.
-    ordering: NotRequired[str]
+    ordering: NotRequired[Literal["ts", "-ts"]]
     # Case-insensitive substring of: title, device uid.
     search: NotRequired[str]
 
@@ -326,13 +438,31 @@ class GeofencesListQuery(TypedDict):
     is_active: NotRequired[bool]
     # What the fence applies to.
     scope: NotRequired[Literal["org", "group", "user", "device"]]
-    # Page number from 1, or `last`.
-    page: NotRequired[int | Literal["last"]]
+    # Page number from 1; `last` in its place is the last page.
+    page: NotRequired[int]
     # Rows per page, default 50. Values above 200 are reduced to 200.
     page_size: NotRequired[int]
     # One of name, -name, radius, -radius, created_at, -created_at, updated_at, -updated_at. Several,
     # separated by commas. Default name.
-    ordering: NotRequired[str]
+    ordering: NotRequired[Literal[
+        "name",
+        "-name",
+        "radius",
+        "-radius",
+        "created_at",
+        "-created_at",
+        "updated_at",
+        "-updated_at",
+    ] | list[Literal[
+        "name",
+        "-name",
+        "radius",
+        "-radius",
+        "created_at",
+        "-created_at",
+        "updated_at",
+        "-updated_at",
+    ]]]
     # Case-insensitive substring of: name, description.
     search: NotRequired[str]
 
@@ -354,14 +484,28 @@ class AlertThresholdsListQuery(TypedDict):
         "satellites",
     ]]
     # Organization (10), Device (15) or User (20), as number or label in any case.
-    scope: NotRequired[str]
-    # Page number from 1, or `last`.
-    page: NotRequired[int | Literal["last"]]
+    scope: NotRequired[Literal["Organization", "Device", "User"]]
+    # Page number from 1; `last` in its place is the last page.
+    page: NotRequired[int]
     # Rows per page, default 50. Values above 200 are reduced to 200.
     page_size: NotRequired[int]
     # One of metric_key, -metric_key, scope, -scope, created_at, -created_at. Several, separated by commas.
     # Default metric_key.
-    ordering: NotRequired[str]
+    ordering: NotRequired[Literal[
+        "metric_key",
+        "-metric_key",
+        "scope",
+        "-scope",
+        "created_at",
+        "-created_at",
+    ] | list[Literal[
+        "metric_key",
+        "-metric_key",
+        "scope",
+        "-scope",
+        "created_at",
+        "-created_at",
+    ]]]
     # Case-insensitive substring of: metric_key.
     search: NotRequired[str]
 
@@ -375,12 +519,12 @@ class DevicesMessagesListQuery(TypedDict):
     ts_after: NotRequired[str]
     # Messages before this time.
     ts_before: NotRequired[str]
-    # Page number from 1, or `last`.
-    page: NotRequired[int | Literal["last"]]
+    # Page number from 1; `last` in its place is the last page.
+    page: NotRequired[int]
     # Rows per page, default 50. Values above 200 are reduced to 200.
     page_size: NotRequired[int]
     # One of ts, -ts, created_at, -created_at. Several, separated by commas. Default -ts.
-    ordering: NotRequired[str]
+    ordering: NotRequired[Literal["ts", "-ts", "created_at", "-created_at"] | list[Literal["ts", "-ts", "created_at", "-created_at"]]]
     # Case-insensitive substring of: text, sender_name.
     search: NotRequired[str]
 
@@ -392,14 +536,14 @@ class DevicesMessagesAudioRetrieveQuery(TypedDict):
 
 class DevicesCommandsListQuery(TypedDict):
     # The type. One value or a comma-separated list.
-    command_type: NotRequired[str]
+    command_type: NotRequired[str | list[str]]
     # Created at or after this time.
     created_after: NotRequired[str]
     # Created before this time.
     created_before: NotRequired[str]
     # The status; `pending,sending,sent` is the active queue. One value or a comma-separated list of: pending,
     # sending, sent, ack_ok, ack_error, timeout.
-    status: NotRequired[str]
+    status: NotRequired[Literal["pending", "sending", "sent", "ack_ok", "ack_error", "timeout"] | list[Literal["pending", "sending", "sent", "ack_ok", "ack_error", "timeout"]]]
     # The position to continue from, taken from `next` or `previous`.
     cursor: NotRequired[str]
     # Sort direction of created_at; `ordering` takes precedence.
@@ -407,7 +551,7 @@ class DevicesCommandsListQuery(TypedDict):
     # Rows per page, default 100. Values above 500 are reduced to 500.
     page_size: NotRequired[int]
     # One of created_at, -created_at. Default -created_at.
-    ordering: NotRequired[str]
+    ordering: NotRequired[Literal["created_at", "-created_at"]]
     # Case-insensitive substring of: command_type.
     search: NotRequired[str]
 
@@ -419,7 +563,7 @@ class PartnerOutboundEventsListQuery(TypedDict):
     # Number of rows to return, 1 to 500.
     limit: NotRequired[int]
     # Comma-separated event types among those the integration is subscribed to. Unknown types are ignored.
-    types: NotRequired[str]
+    types: NotRequired[str | list[str]]
     # Accepted and ignored: rows are always in ascending order of id.
     ordering: NotRequired[str]
     # Case-insensitive substring of the IMEI or the type.

@@ -6,6 +6,9 @@ from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 ActorTypeEnum: TypeAlias = Literal["partners", "users", "system"]
 
 
+AssignRequestRoleEnum: TypeAlias = Literal["owner", "assigned"]
+
+
 AssignmentRoleEnum: TypeAlias = Literal["owner", "assigned", "viewer"]
 
 
@@ -60,6 +63,9 @@ CommandStatusEnum: TypeAlias = Literal["pending", "sending", "sent", "ack_ok", "
 
 
 DeviceDeliveryStatusEnum: TypeAlias = Literal["pending", "processing", "ready", "sending", "delivered", "failed"]
+
+
+DeviceSegment: TypeAlias = "MovingSegment | StoppedSegment"
 
 
 DeviceTypeEnum: TypeAlias = Literal["watch", "tracker", "pendant", "phone", "other"]
@@ -130,7 +136,7 @@ InvitationKindEnum: TypeAlias = Literal["share", "member"]
 InvitationStatusDisplayEnum: TypeAlias = Literal["Pending", "Accepted", "Expired", "Revoked"]
 
 
-# 10 Pending, 20 Accepted, 30 Expired, 40 Revoked
+# 10 pending, 20 accepted, 30 expired, 40 revoked
 InvitationStatusEnum: TypeAlias = Literal[10, 20, 30, 40]
 
 
@@ -192,6 +198,9 @@ ThresholdSeverityEnum: TypeAlias = Literal["Info", "Warning", "Critical"]
 
 
 TransportEnum: TypeAlias = Literal["tcp", "udp", "http"]
+
+
+UserRequestRoleEnum: TypeAlias = Literal["VIEWER", "USER"]
 
 
 UserRoleEnum: TypeAlias = Literal["VIEWER", "USER", "ADMIN", "OWNER"]
@@ -319,8 +328,8 @@ class AlertThresholdRequest(TypedDict):
 
 class AssignRequest(TypedDict):
     user_id: str
-    # `owner` or `assigned`, in any case. Viewers are created by share. Default: `assigned`.
-    role: NotRequired[str]
+    # In any case. Viewers are created by share. Default: `assigned`.
+    role: NotRequired[AssignRequestRoleEnum]
 
 
 class Assignment(TypedDict):
@@ -674,7 +683,7 @@ DeviceSegments = TypedDict(
         "from": str,
         "to": str,
     # In time order.
-        "segments": list["MovingSegment | StoppedSegment"],
+        "segments": list[DeviceSegment],
     },
 )
 
@@ -742,6 +751,21 @@ class DeviceUpdateRequest(TypedDict):
     metadata: NotRequired[dict[str, Any]]
     # Unique among live devices of one protocol. The default follows from IMEI and protocol.
     terminal_id: NotRequired[str | None]
+
+
+EcgGap = TypedDict(
+    "EcgGap",
+    {
+    # Number of the first sample.
+        "from": int,
+        "count": int,
+    },
+)
+
+
+class EcgLead(TypedDict):
+    name: str
+    samples: list[int | None]
 
 
 class EcgRecordedData(TypedDict):
@@ -822,21 +846,6 @@ class EcgRecordingDetail(TypedDict):
     notes: str | None
 
 
-class EcgWaveformLeadsItem(TypedDict):
-    name: str
-    samples: list[int | None]
-
-
-EcgWaveformMissingItem = TypedDict(
-    "EcgWaveformMissingItem",
-    {
-    # Number of the first sample.
-        "from": int,
-        "count": int,
-    },
-)
-
-
 class EcgWaveform(TypedDict):
     id: str
     device_uid: str
@@ -846,11 +855,11 @@ class EcgWaveform(TypedDict):
     # Microvolt = offset + scale x sample.
     scale: float
     offset: float
-    leads: list[EcgWaveformLeadsItem]
+    leads: list[EcgLead]
     # Of each lead, gaps included.
     sample_count: int
     # Gaps, by the numbers of their samples from 0.
-    missing: list[EcgWaveformMissingItem]
+    missing: list[EcgGap]
 
 
 class Error(TypedDict):
@@ -970,13 +979,6 @@ class GeofenceCenter(TypedDict):
     lng: float
 
 
-class GeofenceCrossingDataGeofence(TypedDict):
-    id: str
-    name: str
-    fence_type: OutboundFenceTypeEnum
-    scope: OutboundFenceScopeEnum
-
-
 class GeofenceCrossingDataLocation(TypedDict):
     lat: float
     lng: float
@@ -990,7 +992,7 @@ class GeofenceCrossingData(TypedDict):
     event_type: EventTypeEnum
     severity: EventSeverityEnum
     ts: str
-    geofence: GeofenceCrossingDataGeofence
+    geofence: OutboundGeofence
     # From the centre of the geofence.
     distance_m: float
     location: GeofenceCrossingDataLocation | None
@@ -1033,13 +1035,6 @@ class GeofenceDevice(TypedDict):
     name: str
 
 
-class GeofenceDwellDataGeofence(TypedDict):
-    id: str
-    name: str
-    fence_type: OutboundFenceTypeEnum
-    scope: OutboundFenceScopeEnum
-
-
 class GeofenceDwellDataLocation(TypedDict):
     lat: float
     lng: float
@@ -1053,7 +1048,7 @@ class GeofenceDwellData(TypedDict):
     event_type: EventTypeEnum
     severity: EventSeverityEnum
     ts: str
-    geofence: GeofenceDwellDataGeofence
+    geofence: OutboundGeofence
     # From the centre of the geofence.
     distance_m: float
     dwell_seconds: int
@@ -1513,6 +1508,20 @@ class OutboundEventPage(TypedDict):
     has_more: bool
 
 
+class OutboundGeofence(TypedDict):
+    id: str
+    name: str
+    fence_type: OutboundFenceTypeEnum
+    scope: OutboundFenceScopeEnum
+
+
+class OutboundThreshold(TypedDict):
+    id: str
+    scope: OutboundThresholdScopeEnum
+    low: float | None
+    high: float | None
+
+
 class PaginatedAlertThresholdList(TypedDict):
     # Number of rows on all pages.
     count: int
@@ -1694,8 +1703,8 @@ class PatchedUserRequest(TypedDict):
     first_name: NotRequired[str]
     last_name: NotRequired[str]
     phone_number: NotRequired[str]
-    # VIEWER or USER, in any case.
-    role: NotRequired[str]
+    # In any case.
+    role: NotRequired[UserRequestRoleEnum]
 
 
 class PresenceData(TypedDict):
@@ -1731,16 +1740,16 @@ class Reading(TypedDict):
     unit: str
 
 
-class ReplayErrorError(TypedDict):
+class ReplayError(TypedDict):
+    error: ReplayErrorDetail
+
+
+class ReplayErrorDetail(TypedDict):
     code: str
     message: str
     request_id: str
     # Only with cursor_expired.
     oldest_available_cursor: NotRequired[str]
-
-
-class ReplayError(TypedDict):
-    error: ReplayErrorError
 
 
 class SegmentCenter(TypedDict):
@@ -1871,13 +1880,6 @@ class TelemetryReading(TypedDict):
     ts: str
 
 
-class ThresholdBreachDataThreshold(TypedDict):
-    id: str
-    scope: OutboundThresholdScopeEnum
-    low: float | None
-    high: float | None
-
-
 class ThresholdBreachDataLocation(TypedDict):
     lat: float
     lng: float
@@ -1896,19 +1898,12 @@ class ThresholdBreachData(TypedDict):
     value: float
     unit: str
     bound: ThresholdBoundEnum
-    threshold: ThresholdBreachDataThreshold
+    threshold: OutboundThreshold
     # Percent, as last reported.
     battery: float | None
     location: ThresholdBreachDataLocation | None
     # Present, and true, only in samples sent by an operator.
     test: NotRequired[bool]
-
-
-class ThresholdClearedDataThreshold(TypedDict):
-    id: str
-    scope: OutboundThresholdScopeEnum
-    low: float | None
-    high: float | None
 
 
 class ThresholdClearedDataLocation(TypedDict):
@@ -1929,7 +1924,7 @@ class ThresholdClearedData(TypedDict):
     value: float
     unit: str
     bound: ThresholdBoundEnum
-    threshold: ThresholdClearedDataThreshold
+    threshold: OutboundThreshold
     breach_event_id: str
     # Percent, as last reported.
     battery: float | None
@@ -1992,8 +1987,8 @@ class UserRequest(TypedDict):
     last_name: NotRequired[str]
     # Default: empty.
     phone_number: NotRequired[str]
-    # VIEWER or USER, in any case. Default: `USER`.
-    role: NotRequired[str]
+    # In any case. Default: `USER`.
+    role: NotRequired[UserRequestRoleEnum]
 
 
 class WebhookTestData(TypedDict):

@@ -46,6 +46,8 @@ class AsyncPreparedCall:
 
 
 def _query_text(value: object) -> str:
+    if isinstance(value, list):
+        return ",".join(map(str, value))
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
