@@ -27,6 +27,8 @@ export default mergeConfig(
     test: {
       include: ["{src,test,web,client}/**/*.test.ts"],
       exclude: ["**/node_modules/**", "**/*.slow.test.ts", "**/*.rounds.test.ts"],
+      // Many files wait for a timer or a socket; one more keeps the cores busy meanwhile.
+      maxWorkers: availableParallelism() + 1,
     },
   }),
 );
