@@ -1,5 +1,7 @@
 import type { Map as MapView } from "maplibre-gl";
+import type { Geofence } from "../api/types.ts";
 import type { DeviceState } from "../state/device-state.ts";
+import { circlePolygon } from "./map-base.ts";
 
 const colours: Readonly<Record<DeviceState, string>> = {
   alarm: "#c62828",
@@ -13,6 +15,20 @@ const signs: Readonly<Record<DeviceState, string>> = { alarm: "!", online: "", s
 export const nothing: GeoJSON.FeatureCollection = { type: "FeatureCollection", features: [] };
 const byState = (values: Readonly<Record<DeviceState, string>>): never =>
   ["match", ["get", "state"], ...Object.entries(values).flat(), values.offline] as never;
+
+/**
+ * Fences as circles, and the name of each at its middle: a name that belonged to the circle would be drawn once for every tile that
+ * the circle reaches into.
+ */
+export const fencesToDraw = (
+  fences: readonly Pick<Geofence, "center" | "radius" | "name">[],
+): GeoJSON.FeatureCollection => ({
+  type: "FeatureCollection",
+  features: fences.flatMap(({ center: { lng, lat }, radius, name }): GeoJSON.Feature[] => [
+    { type: "Feature", geometry: circlePolygon(lng, lat, radius), properties: {} },
+    { type: "Feature", geometry: { type: "Point", coordinates: [lng, lat] }, properties: { name } },
+  ]),
+});
 
 /** The layers of the map of the fleet, from the ground up: fences, circles of accuracy, groups, devices, names. */
 export function addFleetLayers(map: MapView, isDark: boolean): void {
@@ -42,6 +58,7 @@ export function addFleetLayers(map: MapView, isDark: boolean): void {
     type: "symbol",
     source: "fences",
     minzoom: 12,
+    filter: ["==", ["geometry-type"], "Point"],
     layout: { "text-field": ["get", "name"], "text-size": 11 },
     paint: text,
   });

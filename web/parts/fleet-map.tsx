@@ -4,7 +4,7 @@ import { useFences } from "../state/fences.ts";
 import { common } from "../texts/common.ts";
 import { mapTexts as texts } from "../texts/map.ts";
 import { nameOf } from "./alarm-card.tsx";
-import { addFleetLayers } from "./fleet-layers.ts";
+import { addFleetLayers, fencesToDraw } from "./fleet-layers.ts";
 import type { StatedDevice } from "./fleet-states.ts";
 import { circlePolygon, openMap } from "./map-base.ts";
 import { configuredStyle } from "./map-style.ts";
@@ -150,15 +150,7 @@ export function FleetMap({ fleet, isComplete, followed, onChoose }: FleetMapProp
   }, [isReady, fleet, isComplete]);
 
   useEffect(() => {
-    if (!isReady) return;
-    void source("fences")?.setData({
-      type: "FeatureCollection",
-      features: fences.map(({ center, radius, name }) => ({
-        type: "Feature",
-        geometry: circlePolygon(center.lng, center.lat, radius),
-        properties: { name },
-      })),
-    });
+    if (isReady) void source("fences")?.setData(fencesToDraw(fences));
   }, [isReady, fences]);
 
   const place =
