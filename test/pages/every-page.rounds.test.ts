@@ -182,7 +182,7 @@ describe.skipIf(!browserPath)("every page of the console (skipped where no Chrom
     /** Texts of another language, and such that lack a value. */
     async function wrongTexts(page: Page): Promise<string[]> {
       const lang = await page.locator("html").getAttribute("lang");
-      const wrong = (text: string): boolean => foreign.has(text) || /\{\w+\}|undefined|\[object/.test(text);
+      const wrong = (text: string): boolean => foreign.has(text) || /\{\w+[|}]|undefined|\[object/.test(text);
       return [...(lang === language ? [] : [`is in ${lang}`]), ...(await shownTexts(page)).filter(wrong)];
     }
 
