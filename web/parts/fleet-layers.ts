@@ -1,7 +1,6 @@
 import type { Map as MapView } from "maplibre-gl";
-import type { Geofence } from "../api/types.ts";
 import type { DeviceState } from "../state/device-state.ts";
-import { circlePolygon } from "./map-base.ts";
+import { addFenceNames, namePaint } from "./fence-names.ts";
 
 const colours: Readonly<Record<DeviceState, string>> = {
   alarm: "#c62828",
@@ -16,25 +15,9 @@ export const nothing: GeoJSON.FeatureCollection = { type: "FeatureCollection", f
 const byState = (values: Readonly<Record<DeviceState, string>>): never =>
   ["match", ["get", "state"], ...Object.entries(values).flat(), values.offline] as never;
 
-/**
- * Fences as circles, and the name of each at its middle: a name that belonged to the circle would be drawn once for every tile that
- * the circle reaches into.
- */
-export const fencesToDraw = (
-  fences: readonly Pick<Geofence, "center" | "radius" | "name">[],
-): GeoJSON.FeatureCollection => ({
-  type: "FeatureCollection",
-  features: fences.flatMap(({ center: { lng, lat }, radius, name }): GeoJSON.Feature[] => [
-    { type: "Feature", geometry: circlePolygon(lng, lat, radius), properties: {} },
-    { type: "Feature", geometry: { type: "Point", coordinates: [lng, lat] }, properties: { name } },
-  ]),
-});
-
 /** The layers of the map of the fleet, from the ground up: fences, circles of accuracy, groups, devices, names. */
 export function addFleetLayers(map: MapView, isDark: boolean): void {
-  const text = isDark
-    ? { "text-color": "#f2f5f7", "text-halo-color": "#10151a", "text-halo-width": 1.5 }
-    : { "text-color": "#18212b", "text-halo-color": "#ffffff", "text-halo-width": 1.5 };
+  const text = namePaint(isDark);
   const fence = isDark ? "#8ab8ff" : "#1565c0";
   map.addSource("fences", { type: "geojson", data: nothing });
   map.addSource("accuracy", { type: "geojson", data: nothing });
@@ -53,15 +36,7 @@ export function addFleetLayers(map: MapView, isDark: boolean): void {
     source: "fences",
     paint: { "line-color": fence, "line-width": 1.5 },
   });
-  map.addLayer({
-    id: "fence-names",
-    type: "symbol",
-    source: "fences",
-    minzoom: 12,
-    filter: ["==", ["geometry-type"], "Point"],
-    layout: { "text-field": ["get", "name"], "text-size": 11 },
-    paint: text,
-  });
+  addFenceNames(map, "fences", text);
   map.addLayer({
     id: "accuracy",
     type: "fill",

@@ -4,10 +4,12 @@ import { useFences } from "../state/fences.ts";
 import { common } from "../texts/common.ts";
 import { mapTexts as texts } from "../texts/map.ts";
 import { nameOf } from "./alarm-card.tsx";
-import { addFleetLayers, fencesToDraw } from "./fleet-layers.ts";
+import { fencesToDraw } from "./fence-names.ts";
+import { addFleetLayers } from "./fleet-layers.ts";
 import type { StatedDevice } from "./fleet-states.ts";
 import { circlePolygon, openMap } from "./map-base.ts";
-import { configuredStyle } from "./map-style.ts";
+import { MapNote } from "./map-note.tsx";
+import { isDarkOutline } from "./map-style.ts";
 
 export interface FleetMapProps {
   /** A device that has not changed is the same object as before. */
@@ -115,7 +117,7 @@ export function FleetMap({ fleet, isComplete, followed, onChoose }: FleetMapProp
     map.current = view;
     view.once("load", () => setPainted(true));
     view.once("style.load", () => {
-      addFleetLayers(view, configuredStyle() === "" && matchMedia("(prefers-color-scheme: dark)").matches);
+      addFleetLayers(view, isDarkOutline());
       setReady(true);
     });
     view.on("moveend", showCircles);
@@ -165,7 +167,7 @@ export function FleetMap({ fleet, isComplete, followed, onChoose }: FleetMapProp
     <>
       {!isPainted && <p class="map-wait">{common("loading")}</p>}
       <div ref={container} class="map-canvas" />
-      {configuredStyle() === "" && <p class="map-note">{texts("outline")}</p>}
+      <MapNote />
     </>
   );
 }
