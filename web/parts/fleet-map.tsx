@@ -3,8 +3,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { useFences } from "../state/fences.ts";
 import { common } from "../texts/common.ts";
 import { mapTexts as texts } from "../texts/map.ts";
-import { nameOf } from "./alarm-card.tsx";
 import { fencesToDraw } from "./fence-names.ts";
+import { differenceOf } from "./fleet-difference.ts";
 import { addFleetLayers } from "./fleet-layers.ts";
 import type { StatedDevice } from "./fleet-states.ts";
 import { circlePolygon, openMap } from "./map-base.ts";
@@ -23,46 +23,6 @@ export interface FleetMapProps {
 /** Circles of metres are a point at a smaller scale, and thousands of them hide the map. */
 const minCircleZoom = 9;
 const maxCircles = 300;
-
-function pointOf({ device, state }: StatedDevice): GeoJSON.Feature | undefined {
-  const at = device.last_location;
-  if (!at) return undefined;
-  const { uid } = device;
-  const properties = { uid, name: nameOf(device, uid), state, isAlarm: state === "alarm" ? 1 : 0 };
-  return { type: "Feature", geometry: { type: "Point", coordinates: [at.lng, at.lat] }, properties };
-}
-
-/** Whether the map draws the two alike: most packets move nothing. */
-function isDrawnAlike(a: StatedDevice, b: StatedDevice): boolean {
-  const [from, to] = [a.device.last_location, b.device.last_location];
-  return a.state === b.state && a.device.name === b.device.name && from?.lat === to?.lat && from?.lng === to?.lng;
-}
-
-/** What must be drawn anew for the fleet, given what is drawn; `drawn` is brought up to date. */
-function differenceOf(drawn: Map<string, StatedDevice>, fleet: readonly StatedDevice[]) {
-  const add: GeoJSON.Feature[] = [];
-  const remove: string[] = [];
-  const isThere = new Set<string>();
-  for (const one of fleet) {
-    const { uid } = one.device;
-    isThere.add(uid);
-    const before = drawn.get(uid);
-    if (before === one) continue;
-    drawn.set(uid, one);
-    if (before && isDrawnAlike(before, one)) continue;
-    const point = pointOf(one);
-    if (point) add.push(point);
-    else remove.push(uid);
-  }
-  if (isThere.size < drawn.size) {
-    for (const uid of drawn.keys()) {
-      if (isThere.has(uid)) continue;
-      drawn.delete(uid);
-      remove.push(uid);
-    }
-  }
-  return { add, remove };
-}
 
 /** Circles only where a position is not from satellites: there the circle says more than the point. */
 function circlesIn(map: MapView, fleet: readonly StatedDevice[]): GeoJSON.FeatureCollection {
