@@ -107,6 +107,8 @@ function openStream(http: string, cookie: string, count: (bytes: number) => void
   return new Promise((resolve, reject) => {
     socket.once("close", () => reject(new Error("the stream was closed")));
     socket.on("data", (chunk) => {
+      const [head = ""] = chunk.toString("latin1").split("\r\n", 1);
+      if (head.startsWith("HTTP/1.1 ") && !head.startsWith("HTTP/1.1 200")) reject(new Error(`no stream: ${head}`));
       count(chunk.length);
       resolve(socket);
     });
@@ -124,7 +126,7 @@ async function addPeople(db: Client, organizationId: string, count: number): Pro
        returning id, email)
      insert into memberships (id, organization_id, user_id, email, role, first_name, last_name, phone_number, search,
        joined_at, created_at, updated_at)
-     select gen_random_uuid(), $3, id, email, 30, '', '', '', email, now(), now(), now() from people`,
+     select gen_random_uuid(), $3, id, email, 30, '', '', '', email, date_trunc('milliseconds', now()), now(), now() from people`,
     [emails, email, organizationId],
   );
   return emails;
