@@ -5,7 +5,7 @@ import { Client } from "pg";
 import type { Browser, Page } from "playwright-core";
 import { openEmbeddedServer } from "../../src/embedded/embedded-server.ts";
 import { makeLogger } from "../../src/lib/logger.ts";
-import { browserPath, openBrowser } from "../support/browser.ts";
+import { browserPath, drawsApart, openBrowser } from "../support/browser.ts";
 import { embeddedUrl } from "../support/embedded-client.ts";
 import { iwLogin, iwSos } from "../support/fleet.ts";
 import { fillOrganization } from "../support/large-organization.ts";
@@ -252,7 +252,7 @@ export async function benchConsole(): Promise<Row[]> {
       console.log("  no Chromium is installed: the page is not measured");
       return rows;
     }
-    browser = await openBrowser();
+    browser = await openBrowser(drawsApart);
     return [...rows, ...(await benchBrowser(browser, service, db, id))];
   } finally {
     await browser?.close();

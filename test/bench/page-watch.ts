@@ -73,7 +73,7 @@ const rounded = <T extends object>(figures: T): T =>
     ]),
   ) as T;
 
-/** Watches a page; drawing in software is the work of another process, and counts only as far as the page waits for it. */
+/** Watches a page. Drawing is the work of another process, and counts only as far as the page waits for it. */
 export async function watchPage(page: Page, ms: number): Promise<PageFigures> {
   const session = await page.context().newCDPSession(page);
   await session.send("Performance.enable");
