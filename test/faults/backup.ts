@@ -94,9 +94,13 @@ async function timed<T>(work: () => Promise<T>): Promise<{ ms: number; result: T
   return { ms: Date.now() - startedAt, result };
 }
 
+/** Half of them near the end, where files get their names. */
+const killTimeMs = (random: () => number, typicalMs: number): number =>
+  random() < 0.5 ? random() * typicalMs : (0.8 + random() * 0.35) * typicalMs;
+
 async function killBackup({ path, random }: World, round: number, typicalMs: number, tally: Record<string, number>) {
   const file = path(`killed-${round}.tar.gz`);
-  await killVigil(["backup", file, "--data-dir", path("data")], random() * typicalMs * 1.1);
+  await killVigil(["backup", file, "--data-dir", path("data")], killTimeMs(random, typicalMs));
   if (!existsSync(file)) {
     tally.absent = (tally.absent ?? 0) + 1;
     return true;
@@ -119,7 +123,7 @@ async function killRestore(
   const isReplacing = round % 2 === 0;
   if (isReplacing) await vigilJson(["db", "migrate", "--data-dir", target]);
   const restore = ["restore", path("good.tar.gz"), "--data-dir", target, ...(isReplacing ? ["--force"] : [])];
-  await killVigil(restore, random() * typicalMs * 1.1);
+  await killVigil(restore, killTimeMs(random, typicalMs));
   const found = await whatIsIn(target, isReplacing);
   tally[found] = (tally[found] ?? 0) + 1;
   if (found !== "whole") await vigilJson(restore);
