@@ -147,10 +147,9 @@ describe.each(languages)("the guides in %s", (language) => {
       );
       const answers = async (): Promise<void> => expect((await fetch(hook, { method: "POST" })).status).toBe(401);
       await vi.waitFor(answers, { timeout: limitMs, interval: 100 });
-      const forwarding = ["--integration", integrationId, "--forward", hook];
+      const forwarding = ["--integration", integrationId, "--forward", hook, "--secret", VIGIL_WEBHOOK_SECRET];
       const all = ["--since", "00000000-0000-0000-0000-000000000000", "--count", String(await countEvents())];
-      const listen = ["webhooks", "listen", ...forwarding, ...all, "--data-dir", folder.path];
-      const { code, stderr } = await runVigil(listen, { VIGIL_WEBHOOK_SECRET });
+      const { code, stderr } = await runVigil(["webhooks", "listen", ...forwarding, ...all, "--data-dir", folder.path]);
       expect([code, stderr]).toEqual([0, expect.stringMatching(/ alarm\.sos {2}200\n/)]);
       await receives;
     });
