@@ -129,6 +129,8 @@ export function buildApp(options: AppOptions): FastifyInstance {
   const app = fastify({
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
+    // Lines name the request themselves; a logger for each call would cost more than its gates.
+    childLoggerFactory: (logger) => logger,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 20_000 },
     exposeHeadRoutes: false,
     trustProxy: options.trustProxy.length > 0 ? [...options.trustProxy] : false,
