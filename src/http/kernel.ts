@@ -12,7 +12,7 @@ import { CallContext, pathOf } from "./call-context.ts";
 import { checkOrigin } from "./cross-site.ts";
 import { fairDatabase } from "./fair-database.ts";
 import { passGates } from "./gates.ts";
-import { type HistoryReads, historyDatabase } from "./history-database.ts";
+import { type HistoryReads, historyDatabase, type SpreadReads, spreadDatabase } from "./history-database.ts";
 import { answerOnce, hashOfValue, readIdempotencyKey } from "./idempotency.ts";
 import { literalSegments } from "./literal-segments.ts";
 import { formHash, readForm } from "./multipart.ts";
@@ -45,6 +45,8 @@ export interface KernelOptions {
   statements: FairSlots;
   /** Undefined: history is read from the main database too. */
   history?: HistoryReads | undefined;
+  /** Undefined: the database has no workers to ask; what they would be asked is history. */
+  spread?: SpreadReads | undefined;
   baseUrl: () => string;
 }
 
@@ -157,7 +159,8 @@ function makeRunner(route: Route, validator: SchemaChecker, options: KernelOptio
     if (constant !== undefined) return reply.header("content-type", jsonType).send(constant);
     const db = fairDatabase(options.db, options.statements, tenantOf(principal));
     const history = options.history ? historyDatabase(options.history, db, tenantOf(principal)) : db;
-    const call = { db, history, clock, baseUrl };
+    const spread = options.spread ? spreadDatabase(options.spread, db, tenantOf(principal)) : history;
+    const call = { db, history, spread, clock, baseUrl };
     const key = route.isIdempotent ? readIdempotencyKey(request.headers["idempotency-key"]) : undefined;
     if (key === undefined) {
       const answer = await perform(new CallContext(route, request, principal, call, undefined));
