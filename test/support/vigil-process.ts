@@ -69,9 +69,10 @@ export function startVigil(
   args: readonly string[],
   env: Environment = {},
   command: "start" | "demo" = "start",
+  nodeFlags: readonly string[] = [],
 ): Promise<RunningVigil> {
   const ports = ["--port", "--ops-port", "--gateway-port"].flatMap((flag) => (args.includes(flag) ? [] : [flag, "0"]));
-  const child = spawn(process.execPath, [bin, command, "--json", ...ports, ...args], {
+  const child = spawn(process.execPath, [...nodeFlags, bin, command, "--json", ...ports, ...args], {
     env: environment(env),
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -13,7 +13,7 @@ import { frameBytes, IW_BROKEN, IW_SAMPLES } from "../../../test/support/iw-corp
 import { iwWorld } from "../../../test/support/iw-world.ts";
 import { maxTextFrameBytes } from "./framing.ts";
 
-// A minute of it: VIGIL_FUZZ_SECONDS=60 vitest run iw-fuzz
+// A minute of it: VIGIL_FUZZ_SECONDS=60 npm run test:slow -- src/codecs/iw
 const seconds = Number(process.env.VIGIL_FUZZ_SECONDS ?? 0);
 const SHORT_RUN_INPUTS = 3000;
 
