@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { guessImeis, openSocket } from "../support/attackers.ts";
 import { imeis } from "../support/devices.ts";
 import { opusFile } from "../support/hostile-audio.ts";
+import { SosWatch } from "../support/sos-watch.ts";
 import {
   type Credentials,
   fetchTokenOf,
@@ -103,6 +104,32 @@ describe("the id of another organization's watch", () => {
 
 describe("a stranger at the gateway", () => {
   const port = (): number => Number(service.gateway.split(":").at(-1));
+
+  it("who sends a long frame on 2,000 connections, a byte at a time, delays no call for help", async () => {
+    const uid = nextImei();
+    expect((await register(victim, { uid, device_model_slug: "iw-h10" })).status).toBe(201);
+    const watch = new SosWatch(port(), "127.1.0.1", uid);
+    await watch.loggedIn();
+    const begun = Buffer.concat([Buffer.from("[3G*8800000015*FFFF*TK,"), Buffer.alloc(60_000, 0x30)]);
+    const sockets = Array.from({ length: 2000 }, (_, index) => {
+      const socket = openSocket(port(), `127.4.0.${1 + (index % 50)}`);
+      socket.on("connect", () => socket.write(begun));
+      return socket.resume();
+    });
+    const timer = setInterval(() => {
+      for (const socket of sockets) if (socket.writable && !socket.connecting) socket.write("0");
+    }, 1000);
+    for (let round = 0; round < 20; round++) {
+      watch.callForHelp();
+      await pause(500);
+    }
+    clearInterval(timer);
+    const worst = Math.max(watch.waitingMs, ...watch.times);
+    console.log(`2,000 long frames: ${watch.times.length} calls for help answered, slowest ${Math.round(worst)} ms`);
+    for (const one of sockets) one.destroy();
+    watch.close();
+    expect(worst).toBeLessThan(5000);
+  });
 
   it("who guesses ids is slowed to two a second", async () => {
     const attack = guessImeis(port(), "127.2.0.1", 20, 350_000_000_000_000);
