@@ -10,6 +10,8 @@ export interface Config {
   databaseUrl: string | undefined;
   /** A replica of it that long reads of history may be answered by. */
   databaseReadUrl: string | undefined;
+  /** Workers of a distributed database, which may be asked for the tables that are spread over them. */
+  databaseHotUrls: string[];
   dataDir: string;
   host: string;
   port: number;
@@ -233,6 +235,14 @@ function parseTracing(parsed: Parsed, read: (name: string) => string | undefined
   };
 }
 
+function hotUrlsOf(name: string, text: string | undefined, mainUrl: string | undefined): string[] {
+  const urls = listOf(text ?? "");
+  if (urls.length > 0 && mainUrl === undefined) {
+    throw new ConfigError(name, "needs DATABASE_URL: the embedded database has no workers");
+  }
+  return urls.map((url) => secretUrl(name, url, ["postgres", "postgresql"]));
+}
+
 function replicaUrlOf(name: string, text: string | undefined, mainUrl: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   if (mainUrl === undefined) throw new ConfigError(name, "needs DATABASE_URL: the embedded database has no replica");
@@ -256,6 +266,7 @@ export function loadConfig(
   return {
     databaseUrl: parsed("DATABASE_URL", (name, text) => secretUrl(name, text, ["postgres", "postgresql"])),
     databaseReadUrl: replicaUrlOf("VIGIL_DATABASE_READ_URL", read("VIGIL_DATABASE_READ_URL"), read("DATABASE_URL")),
+    databaseHotUrls: hotUrlsOf("VIGIL_DATABASE_HOT_URLS", read("VIGIL_DATABASE_HOT_URLS"), read("DATABASE_URL")),
     dataDir: resolve(flags.dataDir || read("VIGIL_DATA_DIR") || "./data"),
     host: read("VIGIL_HOST") ?? "127.0.0.1",
     port: port("--port", flags.port, "VIGIL_PORT", 8080),
