@@ -56,6 +56,8 @@ export interface Config {
   /** Networks in CIDR form that webhooks may reach although they are not public. */
   webhookAllowCidrs: readonly string[];
   webhookCaFile: string | undefined;
+  /** With which `webhooks listen` signs for an integration that has none. */
+  webhookSecret: string | undefined;
   /** The key that seals secrets; undefined: one in the data folder. */
   secretKeyFile: string | undefined;
   webhookBackoffSeconds: readonly number[];
@@ -306,6 +308,7 @@ export function loadConfig(
       parseCidr("VIGIL_WEBHOOK_ALLOW_CIDRS", text),
     ),
     webhookCaFile: parsed("VIGIL_WEBHOOK_CA_FILE", (_, text) => resolve(text)),
+    webhookSecret: read("VIGIL_WEBHOOK_SECRET"),
     secretKeyFile: parsed("VIGIL_SECRET_KEY_FILE", (_, text) => resolve(text)),
     webhookBackoffSeconds: parsed("VIGIL_WEBHOOK_BACKOFF", parseBackoff) ?? [1, 5, 30, 120, 600],
     webhookTimeoutMs: number("VIGIL_WEBHOOK_TIMEOUT_MS", 10_000, 1, 600_000),
