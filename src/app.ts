@@ -4,7 +4,7 @@ import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequ
 import { makeConsolePage } from "./console/console-page.ts";
 import { consoleRoutes, registerConsoleEntry } from "./console/console-routes.ts";
 import type { OperatorServices } from "./console/operator/operator-services.ts";
-import { registerConsolePages } from "./console/page-routes.ts";
+import { isMissingPage, registerConsolePages } from "./console/page-routes.ts";
 import { LiveHub } from "./console/stream/live-hub.ts";
 import type { Database } from "./db/database.ts";
 import { Authenticator, type CredentialHeaders } from "./http/authenticate.ts";
@@ -213,8 +213,9 @@ export function buildApp(options: AppOptions): FastifyInstance {
   const { routes, version, publicUrl } = options;
   registerDocs(app, () => describeApi(routes, { version, serverUrl: publicUrl, webhooks: describeWebhooks() }));
 
-  app.setNotFoundHandler(() => {
+  app.setNotFoundHandler((request, reply) => {
     // Under the API the gates have already answered; here is everything else.
+    if (isMissingPage(request)) return page.send(request, reply, 404);
     throw notFound();
   });
 

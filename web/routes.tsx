@@ -94,5 +94,5 @@ export function findRoute(path: string): FoundRoute {
     });
     if (fits) return { ...route, params };
   }
-  return { path, page: NotFoundPage, params: {} };
+  return { path, page: NotFoundPage, isForOperators: true, params: {} };
 }

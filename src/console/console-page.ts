@@ -16,7 +16,7 @@ export interface ConsolePageOptions {
 /** The one page of the console, as it is sent for each of its addresses. */
 export interface ConsolePage {
   folder: string;
-  send(request: FastifyRequest, reply: FastifyReply): FastifyReply;
+  send(request: FastifyRequest, reply: FastifyReply, status?: 200 | 404): FastifyReply;
   /** For the address of a mailed link: with what the page has to say of it, in the language of the organization if it is known. */
   sendLink(request: FastifyRequest, reply: FastifyReply, view: LinkView, locale?: string): FastifyReply;
 }
@@ -67,10 +67,10 @@ export function makeConsolePage({ mapStyleUrl, folder = builtFolder() }: Console
 
   return {
     folder,
-    send(request, reply) {
+    send(request, reply, status = 200) {
       const text = pageWith("vigil-map-style", mapStyleUrl, preferredLocale(request.headers["accept-language"]));
       return reply
-        .code(built === undefined ? 503 : 200)
+        .code(built === undefined ? 503 : status)
         .header("Content-Security-Policy", policy)
         .header("Permissions-Policy", "microphone=(self), geolocation=()")
         .type("text/html; charset=utf-8")

@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import fastifyStatic from "@fastify/static";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { pathOf } from "../http/call-context.ts";
 import type { ConsolePage } from "./console-page.ts";
 
 /** Every address of the console that can be opened directly; the application shows the page of it. */
@@ -24,6 +25,18 @@ const pages = [
   "/console/organization",
   "/console/operator",
 ];
+
+const notPages = ["api", "assets"];
+
+/**
+ * Whether a browser has opened an address of the console that does not exist: it is shown the console's own page of that. Programs
+ * get the error that every unknown address gives.
+ */
+export function isMissingPage({ method, url, headers }: FastifyRequest): boolean {
+  const [, root, first = ""] = pathOf(url).split("/");
+  const isPage = root === "console" && !notPages.includes(first);
+  return method === "GET" && isPage && headers.accept?.includes("text/html") === true;
+}
 
 /** The console: one page for every address, and its files, which have hashed names and never change. */
 export function registerConsolePages(app: FastifyInstance, page: ConsolePage): void {

@@ -67,6 +67,22 @@ describe("the surface", () => {
     expect([answer.status, answer.headers.location]).toEqual([302, "/console/"]);
   });
 
+  it("shows a browser the page of the console where a page of it does not exist, and a program the error", async () => {
+    const accept = "text/html,application/xhtml+xml,*/*;q=0.8";
+    const open = (path: string, method = "GET") =>
+      api.app.inject({ method: method as "GET", url: path, headers: { accept } });
+    for (const path of ["/console/nothing", "/console/devices/1/nothing/", "/console/Alarms"]) {
+      const answer = await open(path);
+      expect([path, answer.headers["content-type"]]).toEqual([path, "text/html; charset=utf-8"]);
+      expect([404, 503]).toContain(answer.statusCode);
+      expect(answer.headers["content-security-policy"]).toContain("script-src 'self'");
+    }
+    const others = ["/console/api/nothing/", "/console/api", "/console/assets/nothing.js", "/nothing", "/consoles"];
+    for (const answer of [...(await Promise.all(others.map((path) => open(path)))), await open("/console/x", "POST")]) {
+      expect([answer.statusCode, answer.json().code]).toEqual([404, "not_found"]);
+    }
+  });
+
   it.each(["/nothing", "/api", "/api/v2/devices/", "/apiv1", "/api/v1x/", "//api/v1/protocols/", "/console/nothing/"])(
     "answers 404 not_found outside the API at %s, with or without a token",
     async (path) => {

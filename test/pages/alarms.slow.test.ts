@@ -99,7 +99,7 @@ describe.skipIf(!browserPath)("alarms that cannot be missed (skipped where no Ch
     const list = page.getByRole("region", { name: "Devices" });
     await list.getByRole("link", { name: "Nonna" }).waitFor();
     await page.getByLabel("Find a device").fill(emailOf("USER"));
-    await page.getByText("1 devices").waitFor();
+    await page.getByText("1 device", { exact: true }).waitFor();
     await page.getByLabel("Find a device").fill("somebody else");
     await page.getByText("0 devices").waitFor();
     await close();

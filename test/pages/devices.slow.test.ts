@@ -145,7 +145,7 @@ describe.skipIf(!browserPath)("devices of an administrator (skipped where no Chr
 
     await bar.getByLabel("Action").selectOption("Delete");
     await bar.getByRole("button", { name: "Delete" }).click();
-    await bar.getByRole("group", { name: "Delete 1 devices?" }).getByRole("button", { name: "Delete" }).click();
+    await bar.getByRole("group", { name: "Delete 1 device?" }).getByRole("button", { name: "Delete" }).click();
     await bar.getByText("Done: 1. Refused: 0.").waitFor();
     await page.getByText("249 of 9,999 devices").waitFor();
 

@@ -101,6 +101,7 @@ describe.skipIf(!browserPath)("every page of the console (skipped where no Chrom
       `/console/integrations/${integrationId}?event=${eventId}`,
       "/console/audit",
       "/console/organization",
+      "/console/nowhere",
       "/console/operator",
       ...views.map((view) => `/console/operator?view=${view}`),
     ];
@@ -176,30 +177,37 @@ describe.skipIf(!browserPath)("every page of the console (skipped where no Chrom
   });
 
   describe.each(languages)("in %s", (language) => {
-    it.each(["OWNER", "operator"] as const)(
-      "shows %s no word of another language",
-      { timeout: 900_000 },
-      async (reader) => {
-        const foreign = foreignWords(language);
-        const opened = await world.open();
-        const { page } = opened;
-        await open(page, "/console/sign-in");
-        await signIn(page, emailFor(reader));
-        await page.evaluate(
-          async ([locale]) => {
-            const headers = { "content-type": "application/json", "x-vigil-console": "1" };
-            await fetch("/console/api/me/", { method: "PATCH", headers, body: JSON.stringify({ locale }) });
-          },
-          [language],
-        );
-        const found = await openEach(page, paths, async () => {
-          const lang = await page.locator("html").getAttribute("lang");
-          const wrong = (text: string): boolean => foreign.has(text) || /\{\w+\}|undefined|\[object/.test(text);
-          return [...(lang === language ? [] : [`is in ${lang}`]), ...(await shownTexts(page)).filter(wrong)];
-        });
-        await opened.close();
-        expect([found, opened.errors]).toEqual([[], []]);
-      },
-    );
+    const foreign = foreignWords(language);
+
+    /** Texts of another language, and such that lack a value. */
+    async function wrongTexts(page: Page): Promise<string[]> {
+      const lang = await page.locator("html").getAttribute("lang");
+      const wrong = (text: string): boolean => foreign.has(text) || /\{\w+[|}]|undefined|\[object/.test(text);
+      return [...(lang === language ? [] : [`is in ${lang}`]), ...(await shownTexts(page)).filter(wrong)];
+    }
+
+    it("shows a stranger no word of another language", { timeout: 300_000 }, async () => {
+      const opened = await world.open({ locale: language });
+      const found = await openEach(opened.page, entrance, () => wrongTexts(opened.page));
+      await opened.close();
+      expect([found, opened.errors]).toEqual([[], []]);
+    });
+
+    it.each(readers)("shows %s no word of another language", { timeout: 900_000 }, async (reader) => {
+      const opened = await world.open();
+      const { page } = opened;
+      await open(page, "/console/sign-in");
+      await signIn(page, emailFor(reader));
+      await page.evaluate(
+        async ([locale]) => {
+          const headers = { "content-type": "application/json", "x-vigil-console": "1" };
+          await fetch("/console/api/me/", { method: "PATCH", headers, body: JSON.stringify({ locale }) });
+        },
+        [language],
+      );
+      const found = await openEach(page, paths, () => wrongTexts(page));
+      await opened.close();
+      expect([found, opened.errors]).toEqual([[], []]);
+    });
   });
 });

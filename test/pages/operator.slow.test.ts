@@ -89,7 +89,7 @@ describe.skipIf(!browserPath)("operators in the browser (skipped where no Chromi
     await open("");
     const processes = page.getByRole("region", { name: "Processes" });
     await processes.getByText("api, gateway, worker").waitFor();
-    await processes.getByText("1 device connections").waitFor();
+    await processes.getByText("1 device connection").waitFor();
     await page.getByRole("region", { name: "Gateways" }).getByText("iw/tcp 1").waitFor();
     await page.getByRole("region", { name: "Waiting work" }).getByText("Poisoned packets").waitFor();
     await page.getByRole("region", { name: "Health" }).locator("summary").click();
@@ -125,7 +125,7 @@ describe.skipIf(!browserPath)("operators in the browser (skipped where no Chromi
     expect(await findViolations(page)).toEqual([]);
     await page.getByRole("button", { name: "Redrive" }).click();
     await page.getByRole("group").getByRole("button", { name: "Redrive" }).click();
-    await page.getByText("1 events are due again.").waitFor();
+    await page.getByText("1 event is due again.").waitFor();
     expect((await sql.query("select from dead_letters")).rowCount).toBe(0);
   });
 

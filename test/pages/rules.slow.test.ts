@@ -218,7 +218,7 @@ describe.skipIf(!browserPath)("devices, people, fences and thresholds (skipped w
   it("offers a viewer nothing that a viewer may not do", async () => {
     const viewer = await world.openAs("VIEWER", "/console/devices");
     const { page } = viewer;
-    await page.getByText("1 of 1 devices").waitFor();
+    await page.getByText("1 of 1 device").waitFor();
     expect(await page.getByRole("button", { name: /Register|Edit/ }).count()).toBe(0);
     await page.goto(`${world.http}/console/geofences`);
     await page.getByText("No geofences yet.").waitFor();

@@ -9,12 +9,21 @@ export const browserPath = [
   "/usr/bin/google-chrome",
 ].find((path) => path !== "" && existsSync(path));
 
-export const openBrowser = (): Promise<Browser> =>
+/** A process of its own draws, in software, as a graphics card would: the page does not wait until its map is drawn. */
+export const drawsApart: readonly string[] = [
+  "--ignore-gpu-blocklist",
+  "--enable-gpu-rasterization",
+  "--use-gl=angle",
+  "--use-angle=swiftshader",
+  "--enable-unsafe-swiftshader",
+];
+
+export const openBrowser = (drawing: readonly string[] = ["--disable-gpu"]): Promise<Browser> =>
   chromium.launch({
     executablePath: browserPath as string,
     args: [
       "--no-sandbox",
-      "--disable-gpu",
+      ...drawing,
       "--disable-quic",
       "--no-first-run",
       "--disable-background-networking",

@@ -94,12 +94,12 @@ export function DevicesPage() {
       <DeviceFilters {...filters} />
       {!rows && isBusy && <Loading />}
       {failure && <Failure error={failure.error} onRetry={reload} />}
-      {rows && count === 0 && <Empty>{total === 0 ? texts("noDevices") : texts("none")}</Empty>}
       {count !== undefined && total !== undefined && total > 0 && (
         <p class="hint" role="status">
           {texts("count", { count: showNumber(count, 0), total: showNumber(total, 0) })}
         </p>
       )}
+      {rows && count === 0 && <Empty>{total === 0 ? texts("noDevices") : texts("none")}</Empty>}
       {isAdmin && chosen.size > 0 && (
         <p class="selection">
           <strong>{adminTexts("selected", { count: showNumber(chosen.size, 0) })}</strong>

@@ -9,6 +9,7 @@ import { describeSchedule } from "../parts/fence-schedule.ts";
 import { lazy } from "../parts/lazy.tsx";
 import { PageTitle } from "../parts/page-title.tsx";
 import { Empty, Failure, Loading } from "../parts/states.tsx";
+import { useDark } from "../state/dark.ts";
 import { forgetFences } from "../state/fences.ts";
 import { useFleet } from "../state/fleet.ts";
 import { useLoaded } from "../state/loaded.ts";
@@ -35,6 +36,7 @@ const circleOfFence = ({ center, radius }: GeofenceDetail): Circle => ({ ...cent
 
 /** All fences one may see, on the map and as a list; administrators draw and change them here. */
 export function GeofencesPage() {
+  const isDark = useDark();
   const fences = useLoaded("fences", () => getAll<Geofence>("/api/v1/geofences/?page_size=200&ordering=name"));
   const known = useFleet();
   const [editing, setEditing] = useState<Editing | undefined>();
@@ -65,6 +67,7 @@ export function GeofencesPage() {
       <PageTitle>{common("geofences")}</PageTitle>
       <section class="map" aria-label={common("map")}>
         <CircleMap
+          key={String(isDark)}
           fences={others}
           devices={fleet}
           circle={editing ? circleOf(editing.draft) : shown && circleOfFence(shown)}

@@ -13,6 +13,7 @@ import { IntegrationForm } from "../parts/integration-form.tsx";
 import { IntegrationSecrets } from "../parts/integration-secrets.tsx";
 import { Link } from "../parts/link.tsx";
 import { LoggedEventView } from "../parts/logged-event.tsx";
+import { isMissing } from "../parts/missing.ts";
 import { Failure, Loading } from "../parts/states.tsx";
 import { TestEvent } from "../parts/test-event.tsx";
 import { useLoaded } from "../state/loaded.ts";
@@ -21,6 +22,7 @@ import { hasRole } from "../state/session.ts";
 import { common } from "../texts/common.ts";
 import { integrationTexts as texts } from "../texts/integrations.ts";
 import { logTexts } from "../texts/outbound-log.ts";
+import { NotFoundPage } from "./not-found.tsx";
 
 /** One integration: what it may do, whether its events arrive, and what to do about those that do not. */
 export const IntegrationPage = ({ id }: { id: string }) =>
@@ -32,6 +34,7 @@ function Shown({ id }: { id: string }) {
   const [secrets, setSecrets] = useState<NewSecrets>();
   const query = useQuery();
   const page = usePath();
+  if (loaded.kind === "failed" && isMissing(loaded.error)) return <NotFoundPage />;
   if (loaded.kind !== "ready") {
     return (
       <AdminPage title={common("integrations")}>

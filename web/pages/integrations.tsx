@@ -27,9 +27,18 @@ export function IntegrationsPage() {
     loaded.kind === "ready" ? loaded.value.results.map((one) => [one.integration_id, one] as const) : [],
   );
   return (
-    <AdminPage title={common("integrations")}>
+    <AdminPage
+      title={common("integrations")}
+      action={
+        !isAdding && (
+          <button type="button" class="primary" onClick={() => setAdding(true)}>
+            {texts("new")}
+          </button>
+        )
+      }
+    >
       {secrets && <IntegrationSecrets secrets={secrets} onClose={() => setSecrets(undefined)} />}
-      {isAdding ? (
+      {isAdding && (
         <section class="card" aria-labelledby="new">
           <h2 id="new">{texts("new")}</h2>
           <IntegrationForm
@@ -42,12 +51,6 @@ export function IntegrationsPage() {
             }}
           />
         </section>
-      ) : (
-        <p>
-          <button type="button" onClick={() => setAdding(true)}>
-            {texts("new")}
-          </button>
-        </p>
       )}
       <PagedList<Integration> key={round} path={`${path}?page_size=100`} empty={texts("none")}>
         {(rows) => (

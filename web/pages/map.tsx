@@ -6,6 +6,7 @@ import { lazy } from "../parts/lazy.tsx";
 import { Link } from "../parts/link.tsx";
 import { PageTitle } from "../parts/page-title.tsx";
 import { Empty, Loading } from "../parts/states.tsx";
+import { useDark } from "../state/dark.ts";
 import type { DeviceState } from "../state/device-state.ts";
 import { isLoaded, useFleet } from "../state/fleet.ts";
 import { openAlarms } from "../state/live.ts";
@@ -35,6 +36,7 @@ export function MapPage() {
   const alarms = useStore(openAlarms);
   const isReady = useStore(isLoaded);
   const nowMs = useNow();
+  const isDark = useDark();
   const query = useQuery();
   const followed = query.get("device");
   const [search, setSearch] = useState("");
@@ -52,6 +54,7 @@ export function MapPage() {
       <PageTitle>{common("map")}</PageTitle>
       <section class="map" aria-label={common("map")}>
         <FleetMap
+          key={String(isDark)}
           fleet={found}
           isComplete={isReady}
           followed={followed}

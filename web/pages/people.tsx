@@ -12,6 +12,7 @@ import { useNow } from "../state/now.ts";
 import { usePaged } from "../state/paged.ts";
 import { setQuery, useQuery } from "../state/router.ts";
 import { useStore } from "../state/store.ts";
+import { assignmentTexts } from "../texts/assignments.ts";
 import { common } from "../texts/common.ts";
 import { showNumber } from "../texts/format.ts";
 import { mapTexts } from "../texts/map.ts";
@@ -82,7 +83,7 @@ function PeopleTable({ people }: { people: readonly ListedPerson[] }) {
         <span class={`dot ${device ? stateOf(device, inAlarm.has(uid), nowMs) : "offline"}`} aria-hidden="true" />{" "}
         <Link to={`/console/devices/${uid}`}>{name || uid}</Link>{" "}
         <small>
-          {texts(role)}
+          {assignmentTexts(role)}
           {device &&
             ` · ${inAlarm.has(uid) ? mapTexts("stateAlarm") : common(device.is_online ? "online" : "offline")}`}
           {percent !== undefined && ` · ${isLow(percent) ? "▼ " : ""}${showNumber(percent, 0)} %`}

@@ -1,12 +1,14 @@
 import { get, getAll } from "../api/client.ts";
 import type { Assignment, UserDetail } from "../api/types.ts";
 import { DeviceView, useDevice } from "../parts/device-view.tsx";
+import { isMissing } from "../parts/missing.ts";
 import { PageTitle } from "../parts/page-title.tsx";
 import { Empty, Failure, Loading } from "../parts/states.tsx";
 import { useLoaded } from "../state/loaded.ts";
 import { setQuery, useQuery } from "../state/router.ts";
 import { assignmentTexts as texts } from "../texts/assignments.ts";
 import { common } from "../texts/common.ts";
+import { NotFoundPage } from "./not-found.tsx";
 
 interface Person {
   user: UserDetail;
@@ -35,6 +37,7 @@ export function PersonPage({ id }: { id: string }) {
   const asked = useQuery().get("device");
   if (person.kind === "loading") return <Loading />;
   if (person.kind === "failed") {
+    if (isMissing(person.error)) return <NotFoundPage />;
     return (
       <>
         <PageTitle>{common("people")}</PageTitle>

@@ -6,6 +6,8 @@ import type { Bounds } from "./device-bounds.ts";
 const axisWidth = 46;
 export const chartHeight = 132;
 const dayMs = 86_400_000;
+/** A label in this last part of the width would be cut off by the edge. */
+const edgeShare = 0.02;
 
 const colour = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
@@ -13,13 +15,17 @@ const colour = (name: string): string => getComputedStyle(document.documentEleme
 function timeLabels(timeZone: string) {
   const clock = new Intl.DateTimeFormat(regionalLocale(), { timeZone, hour: "2-digit", minute: "2-digit" });
   const date = new Intl.DateTimeFormat(regionalLocale(), { timeZone, day: "numeric", month: "short" });
-  return (_: uPlot, splits: number[], _axis: number, _space: number, incrementMs: number): string[] =>
-    splits.map((time, index) => {
+  return (u: uPlot, splits: number[], _axis: number, _space: number, incrementMs: number): string[] => {
+    const { min = 0, max = 0 } = u.scales.x ?? {};
+    const lastShown = (max ?? 0) - ((max ?? 0) - (min ?? 0)) * edgeShare;
+    return splits.map((time, index) => {
       const before = splits[index - 1];
+      if (time > lastShown) return "";
       if (incrementMs >= dayMs) return date.format(time);
       const isNewDay = before !== undefined && date.format(before) !== date.format(time);
       return isNewDay ? date.format(time) : clock.format(time);
     });
+  };
 }
 
 /** What lies beyond a bound is shaded, and the bound itself is a broken line: colour is not the only sign. */

@@ -4,8 +4,10 @@ import type { FleetDevice, Geofence } from "../api/types.ts";
 import { common } from "../texts/common.ts";
 import { mapTexts as texts } from "../texts/map.ts";
 import { type Circle, drawCircle, edgeOf } from "./circle-drawing.ts";
+import { addFenceNames, fencesToDraw, namePaint } from "./fence-names.ts";
 import { circlePolygon, openMap } from "./map-base.ts";
-import { configuredStyle } from "./map-style.ts";
+import { MapNote } from "./map-note.tsx";
+import { isDarkOutline } from "./map-style.ts";
 
 export interface CircleMapProps {
   /** Those that are only shown. */
@@ -27,7 +29,7 @@ const pointAt = (lng: number, lat: number, properties = {}): Features["features"
   properties,
 });
 
-function addLayers(map: MapView): void {
+function addLayers(map: MapView, isDark: boolean): void {
   for (const id of ["fences", "positions", "draft", "handles"]) {
     map.addSource(id, { type: "geojson", data: collection([]) });
   }
@@ -53,6 +55,7 @@ function addLayers(map: MapView): void {
       "circle-stroke-width": 1.5,
     },
   });
+  addFenceNames(map, "fences", namePaint(isDark));
   map.addLayer({
     id: "handles",
     type: "circle",
@@ -111,7 +114,7 @@ export function CircleMap({ fences, devices, circle, onDraw, focus }: CircleMapP
     map.current = view;
     view.once("load", () => setPainted(true));
     view.once("style.load", () => {
-      addLayers(view);
+      addLayers(view, isDarkOutline());
       setReady(true);
     });
     return () => view.remove();
@@ -131,17 +134,7 @@ export function CircleMap({ fences, devices, circle, onDraw, focus }: CircleMapP
 
   useEffect(() => {
     if (!isReady || !map.current) return;
-    setData(
-      map.current,
-      "fences",
-      collection(
-        fences.map(({ center, radius, name }) => ({
-          type: "Feature",
-          geometry: circlePolygon(center.lng, center.lat, radius),
-          properties: { name },
-        })),
-      ),
-    );
+    setData(map.current, "fences", fencesToDraw(fences));
   }, [isReady, fences]);
 
   const places = devices.flatMap(({ last_location }) => (last_location ? [last_location] : []));
@@ -174,7 +167,7 @@ export function CircleMap({ fences, devices, circle, onDraw, focus }: CircleMapP
     <>
       {!isPainted && <p class="map-wait">{common("loading")}</p>}
       <div ref={container} class="map-canvas" />
-      {configuredStyle() === "" && <p class="map-note">{texts("outline")}</p>}
+      <MapNote />
     </>
   );
 }

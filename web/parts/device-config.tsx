@@ -33,11 +33,12 @@ export function DeviceConfigPart({ uid, round }: { uid: string; round: number })
                   <td>{redacted ? texts("hidden") : showValue(desired)}</td>
                   <td>
                     {redacted ? texts("hidden") : showValue(reported)}
-                    <br />
-                    <small>
-                      <span aria-hidden="true">{in_sync ? "✓ " : "… "}</span>
-                      {texts(in_sync ? "inSync" : "outOfSync")}
-                    </small>
+                    {(!in_sync || redacted || desired !== null) && (
+                      <small class="sync">
+                        <span aria-hidden="true">{in_sync ? "✓ " : "… "}</span>
+                        {texts(in_sync ? "inSync" : "outOfSync")}
+                      </small>
+                    )}
                   </td>
                 </tr>
               ))}

@@ -1,5 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
 import type { Device, Event } from "../api/types.ts";
+import { useDark } from "../state/dark.ts";
 import { useKept } from "../state/kept.ts";
 import { useLoaded } from "../state/loaded.ts";
 import { useNow } from "../state/now.ts";
@@ -57,6 +58,7 @@ export function DeviceCourse({ device, bounds }: DeviceCourseProps) {
   const [zoomed, setZoomed] = useState<TimeView | undefined>();
   const [chosenMs, setChosen] = useState<number | undefined>();
   const view = zoomed ? within(zoomed, window) : window;
+  const isDark = useDark();
   const cursorMs = Math.min(Math.max(chosenMs ?? clockMs, view.fromMs), view.toMs);
 
   const readings = useLoaded(`readings/${key}`, () => loadReadings(uid, window));
@@ -104,7 +106,14 @@ export function DeviceCourse({ device, bounds }: DeviceCourseProps) {
       <TimeControls range={range} day={day} today={today} onChange={choose} />
       {failed?.kind === "failed" && <PartFailed onRetry={failed.reload} />}
       <section class="map" aria-label={common("map")}>
-        <DeviceMap last={last} points={points} stops={keptTrack?.stops ?? []} place={place} fitKey={key} />
+        <DeviceMap
+          key={String(isDark)}
+          last={last}
+          points={points}
+          stops={keptTrack?.stops ?? []}
+          place={place}
+          fitKey={key}
+        />
       </section>
       <TimeLine
         window={window}

@@ -25,6 +25,10 @@ interface DeviceFormProps {
 
 const shownFields = ["uid", "device_model_slug", "name", "timezone", "tags", "phone_number", "terminal_id"];
 
+/** With who makes it, where that is known and its name does not say so already. */
+const modelName = ({ name, manufacturer }: DeviceModel): string =>
+  manufacturer === "Various" || name.includes(manufacturer) ? name : `${manufacturer} ${name}`;
+
 /** Registers a device, or changes what one is called and how it is found. */
 export function DeviceForm({ device, known, onSaved, onDeleted, onCancel }: DeviceFormProps) {
   const models = useLoaded("models", () => getAll<DeviceModel>("/api/v1/models/?ordering=name&page_size=200"));
@@ -85,7 +89,7 @@ export function DeviceForm({ device, known, onSaved, onDeleted, onCancel }: Devi
           label={texts("model")}
           value={model}
           onChange={change("model")}
-          options={models.value.map(({ slug, name, manufacturer }) => [slug, `${manufacturer} ${name}`] as const)}
+          options={models.value.map((one) => [one.slug, modelName(one)] as const)}
         />
         <Field
           label={common("name")}

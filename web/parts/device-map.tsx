@@ -5,7 +5,7 @@ import { common } from "../texts/common.ts";
 import { mapTexts as texts } from "../texts/map.ts";
 import { piecesOf, type Stop, type TrackPoint } from "./device-track.ts";
 import { circlePolygon, openMap } from "./map-base.ts";
-import { configuredStyle } from "./map-style.ts";
+import { MapNote } from "./map-note.tsx";
 
 export interface DeviceMapProps {
   last: Device["last_location"];
@@ -153,7 +153,7 @@ export function DeviceMap({ last, points, stops, place, fitKey }: DeviceMapProps
     <>
       {!isPainted && <p class="map-wait">{common("loading")}</p>}
       <div ref={container} class="map-canvas" />
-      {configuredStyle() === "" && <p class="map-note">{texts("outline")}</p>}
+      <MapNote />
     </>
   );
 }

@@ -1,5 +1,6 @@
 import type { Map as MapView } from "maplibre-gl";
 import type { DeviceState } from "../state/device-state.ts";
+import { addFenceNames, namePaint } from "./fence-names.ts";
 
 const colours: Readonly<Record<DeviceState, string>> = {
   alarm: "#c62828",
@@ -16,9 +17,7 @@ const byState = (values: Readonly<Record<DeviceState, string>>): never =>
 
 /** The layers of the map of the fleet, from the ground up: fences, circles of accuracy, groups, devices, names. */
 export function addFleetLayers(map: MapView, isDark: boolean): void {
-  const text = isDark
-    ? { "text-color": "#f2f5f7", "text-halo-color": "#10151a", "text-halo-width": 1.5 }
-    : { "text-color": "#18212b", "text-halo-color": "#ffffff", "text-halo-width": 1.5 };
+  const text = namePaint(isDark);
   const fence = isDark ? "#8ab8ff" : "#1565c0";
   map.addSource("fences", { type: "geojson", data: nothing });
   map.addSource("accuracy", { type: "geojson", data: nothing });
@@ -37,14 +36,7 @@ export function addFleetLayers(map: MapView, isDark: boolean): void {
     source: "fences",
     paint: { "line-color": fence, "line-width": 1.5 },
   });
-  map.addLayer({
-    id: "fence-names",
-    type: "symbol",
-    source: "fences",
-    minzoom: 12,
-    layout: { "text-field": ["get", "name"], "text-size": 11 },
-    paint: text,
-  });
+  addFenceNames(map, "fences", text);
   map.addLayer({
     id: "accuracy",
     type: "fill",

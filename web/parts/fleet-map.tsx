@@ -3,11 +3,13 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { useFences } from "../state/fences.ts";
 import { common } from "../texts/common.ts";
 import { mapTexts as texts } from "../texts/map.ts";
-import { nameOf } from "./alarm-card.tsx";
+import { fencesToDraw } from "./fence-names.ts";
+import { differenceOf } from "./fleet-difference.ts";
 import { addFleetLayers } from "./fleet-layers.ts";
 import type { StatedDevice } from "./fleet-states.ts";
 import { circlePolygon, openMap } from "./map-base.ts";
-import { configuredStyle } from "./map-style.ts";
+import { MapNote } from "./map-note.tsx";
+import { isDarkOutline } from "./map-style.ts";
 
 export interface FleetMapProps {
   /** A device that has not changed is the same object as before. */
@@ -21,46 +23,6 @@ export interface FleetMapProps {
 /** Circles of metres are a point at a smaller scale, and thousands of them hide the map. */
 const minCircleZoom = 9;
 const maxCircles = 300;
-
-function pointOf({ device, state }: StatedDevice): GeoJSON.Feature | undefined {
-  const at = device.last_location;
-  if (!at) return undefined;
-  const { uid } = device;
-  const properties = { uid, name: nameOf(device, uid), state, isAlarm: state === "alarm" ? 1 : 0 };
-  return { type: "Feature", geometry: { type: "Point", coordinates: [at.lng, at.lat] }, properties };
-}
-
-/** Whether the map draws the two alike: most packets move nothing. */
-function isDrawnAlike(a: StatedDevice, b: StatedDevice): boolean {
-  const [from, to] = [a.device.last_location, b.device.last_location];
-  return a.state === b.state && a.device.name === b.device.name && from?.lat === to?.lat && from?.lng === to?.lng;
-}
-
-/** What must be drawn anew for the fleet, given what is drawn; `drawn` is brought up to date. */
-function differenceOf(drawn: Map<string, StatedDevice>, fleet: readonly StatedDevice[]) {
-  const add: GeoJSON.Feature[] = [];
-  const remove: string[] = [];
-  const isThere = new Set<string>();
-  for (const one of fleet) {
-    const { uid } = one.device;
-    isThere.add(uid);
-    const before = drawn.get(uid);
-    if (before === one) continue;
-    drawn.set(uid, one);
-    if (before && isDrawnAlike(before, one)) continue;
-    const point = pointOf(one);
-    if (point) add.push(point);
-    else remove.push(uid);
-  }
-  if (isThere.size < drawn.size) {
-    for (const uid of drawn.keys()) {
-      if (isThere.has(uid)) continue;
-      drawn.delete(uid);
-      remove.push(uid);
-    }
-  }
-  return { add, remove };
-}
 
 /** Circles only where a position is not from satellites: there the circle says more than the point. */
 function circlesIn(map: MapView, fleet: readonly StatedDevice[]): GeoJSON.FeatureCollection {
@@ -115,7 +77,7 @@ export function FleetMap({ fleet, isComplete, followed, onChoose }: FleetMapProp
     map.current = view;
     view.once("load", () => setPainted(true));
     view.once("style.load", () => {
-      addFleetLayers(view, configuredStyle() === "" && matchMedia("(prefers-color-scheme: dark)").matches);
+      addFleetLayers(view, isDarkOutline());
       setReady(true);
     });
     view.on("moveend", showCircles);
@@ -150,15 +112,7 @@ export function FleetMap({ fleet, isComplete, followed, onChoose }: FleetMapProp
   }, [isReady, fleet, isComplete]);
 
   useEffect(() => {
-    if (!isReady) return;
-    void source("fences")?.setData({
-      type: "FeatureCollection",
-      features: fences.map(({ center, radius, name }) => ({
-        type: "Feature",
-        geometry: circlePolygon(center.lng, center.lat, radius),
-        properties: { name },
-      })),
-    });
+    if (isReady) void source("fences")?.setData(fencesToDraw(fences));
   }, [isReady, fences]);
 
   const place =
@@ -173,7 +127,7 @@ export function FleetMap({ fleet, isComplete, followed, onChoose }: FleetMapProp
     <>
       {!isPainted && <p class="map-wait">{common("loading")}</p>}
       <div ref={container} class="map-canvas" />
-      {configuredStyle() === "" && <p class="map-note">{texts("outline")}</p>}
+      <MapNote />
     </>
   );
 }

@@ -28,6 +28,13 @@ describe("the fleet beside the map", () => {
     expect(next[1]).not.toBe(ada);
   });
 
+  it("forgets who has gone and takes in who has come", () => {
+    const stateFleet = makeStateFleet();
+    stateFleet(new Map([device("1", "Ada"), device("2", "Bea")]), new Set(), nowMs);
+    const next = stateFleet(new Map([device("2", "Bea"), device("3", "Al")]), new Set(["2"]), nowMs);
+    expect(next.map((one) => `${one.device.name} ${one.state}`)).toEqual(["Bea alarm", "Al online"]);
+  });
+
   it("sorts capitals and accents alike, and numbers by their value", () => {
     expect([sortKey("Él 2"), sortKey("el 10")].toSorted()[0]).toBe(sortKey("él 2"));
   });

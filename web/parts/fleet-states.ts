@@ -35,26 +35,41 @@ export type StateFleet = (
  * last time, so that the map knows what to draw; names are sorted anew only when one has changed.
  */
 export function makeStateFleet(): StateFleet {
-  let entries: ReadonlyMap<string, StatedDevice> = new Map();
-  let byName: readonly string[] = [];
+  let ordered: StatedDevice[] = [];
+  let placeOf: ReadonlyMap<string, number> = new Map();
+
+  function arrange(known: ReadonlyMap<string, FleetDevice>): void {
+    const before = ordered;
+    const uids = sortByName(known);
+    ordered = uids.map((uid) => {
+      const device = known.get(uid) as FleetDevice;
+      const entry = before[placeOf.get(uid) ?? -1];
+      return entry?.device.name === device.name ? entry : { device, state: "offline" };
+    });
+    placeOf = new Map(uids.map((uid, place) => [uid, place]));
+  }
+
+  /** False: somebody has come, gone or got another name. */
+  function update(known: ReadonlyMap<string, FleetDevice>, inAlarm: ReadonlySet<string>, nowMs: number): boolean {
+    if (known.size !== ordered.length) return false;
+    const oldest = staleBefore(nowMs);
+    for (const [uid, device] of known) {
+      const place = placeOf.get(uid) ?? -1;
+      const before = ordered[place];
+      if (before?.device.name !== device.name) return false;
+      const state = stateOf(device, inAlarm.has(uid), nowMs, oldest);
+      if (before.device !== device || before.state !== state) ordered[place] = { device, state };
+    }
+    return true;
+  }
 
   return (known, inAlarm, nowMs) => {
-    const oldest = staleBefore(nowMs);
-    const next = new Map<string, StatedDevice>();
-    let isSameOrder = entries.size === known.size;
-    for (const [uid, device] of known) {
-      const before = entries.get(uid);
-      const state = stateOf(device, inAlarm.has(uid), nowMs, oldest);
-      if (before?.device.name !== device.name) isSameOrder = false;
-      next.set(uid, before && before.device === device && before.state === state ? before : { device, state });
+    if (!update(known, inAlarm, nowMs)) {
+      arrange(known);
+      update(known, inAlarm, nowMs);
     }
-    entries = next;
-    if (!isSameOrder) byName = sortByName(known);
     const groups: Record<DeviceState, StatedDevice[]> = { alarm: [], online: [], stale: [], offline: [] };
-    for (const uid of byName) {
-      const entry = next.get(uid);
-      if (entry) groups[entry.state].push(entry);
-    }
+    for (const entry of ordered) groups[entry.state].push(entry);
     return shownOrder.flatMap((state) => groups[state]);
   };
 }

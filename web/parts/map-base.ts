@@ -29,6 +29,8 @@ export function openMap(container: HTMLElement, place: MapPlace): MapView {
       "NavigationControl.ZoomOut": mapTexts("zoomOut"),
     },
     maxPitch: 0,
+    // Names that fade in are drawn sixty times a second, again and again where devices move all the time.
+    fadeDuration: 0,
     dragRotate: false,
   });
   if (own !== "") {

@@ -31,6 +31,10 @@ export function outlineStyle(isDark: boolean): StyleSpecification {
   };
 }
 
+/** The outline is drawn in dark colours, and what is written on it must be light. */
+export const isDarkOutline = (): boolean =>
+  configuredStyle() === "" && matchMedia("(prefers-color-scheme: dark)").matches;
+
 /** What the operator has configured, told by the page; empty: the outline. */
 export const configuredStyle = (): string =>
   document.querySelector<HTMLMetaElement>('meta[name="vigil-map-style"]')?.content ?? "";

@@ -53,8 +53,9 @@ const readFleet = (isCurrent: () => boolean): Promise<void> =>
       if (!isCurrent()) return;
       for (const device of page.results) found.set(device.uid, device);
       after = page.next;
-      // The first page is shown at once, the rest when it is complete.
-      if (after !== null && !isLoaded.get()) devices.update((known) => new Map([...found, ...known]));
+      // The first page is shown at once, the rest when it is complete: to sort and draw all of it twenty times takes longer.
+      const isFirst = found.size === page.results.length;
+      if (isFirst && after !== null && !isLoaded.get()) devices.update((known) => new Map([...found, ...known]));
     }
     for (const [uid, device] of found) found.set(uid, current(device, changes));
     devices.set(found);

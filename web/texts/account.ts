@@ -20,7 +20,7 @@ export const accountTexts = defineTexts({
     change: "Change password",
     changed: "The password is changed. Your other sessions have ended.",
     factor: "Second factor",
-    factorOff: "Signing in needs your password only. With a second factor it also needs a code of your phone.",
+    factorOff: "Signing in needs your password only. With a second factor it also needs a code from your phone.",
     factorOn: "Signing in needs a code of your authenticator app.",
     codesLeft: "Unused recovery codes: {count}",
     setUp: "Set up a second factor",

@@ -1,8 +1,19 @@
 import { makeStore } from "../state/store.ts";
 import { regionalLocale } from "./locale.ts";
 
-/** Dates, numbers and ages the way the reader writes them. */
-const formats = new Map<string, Intl.DateTimeFormat>();
+/** Dates, numbers and ages the way the reader writes them. Making a format costs more than to use it a hundred times. */
+const formats = new Map<string, unknown>();
+
+function kept<T>(key: string, make: (locale: string) => T): T {
+  const locale = regionalLocale();
+  const full = `${locale} ${key}`;
+  let found = formats.get(full) as T | undefined;
+  if (!found) {
+    found = make(locale);
+    formats.set(full, found);
+  }
+  return found;
+}
 
 /** The zone that the reader has chosen; null: that of the browser. */
 export const chosenZone = makeStore<string | null>(null);
@@ -13,15 +24,11 @@ export const readerZone = (): string => chosenZone.get() ?? Intl.DateTimeFormat(
 const zoned = (timeZone: string | null = chosenZone.get()): Intl.DateTimeFormatOptions =>
   timeZone === null ? {} : { timeZone };
 
-function format(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
-  const key = regionalLocale() + JSON.stringify(options);
-  let found = formats.get(key);
-  if (!found) {
-    found = new Intl.DateTimeFormat(regionalLocale(), options);
-    formats.set(key, found);
-  }
-  return found;
-}
+const format = (options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat =>
+  kept(`date ${JSON.stringify(options)}`, (locale) => new Intl.DateTimeFormat(locale, options));
+
+const numberFormat = (options: Intl.NumberFormatOptions): Intl.NumberFormat =>
+  kept(`number ${JSON.stringify(options)}`, (locale) => new Intl.NumberFormat(locale, options));
 
 /** Date and time in the given zone, or the reader's own. */
 export const showTime = (iso: string, timeZone?: string): string =>
@@ -38,7 +45,7 @@ export const showClock = (iso: string, timeZone?: string): string =>
   format({ timeStyle: "short", ...zoned(timeZone) }).format(new Date(iso));
 
 export const showNumber = (value: number, maxDigits = 1): string =>
-  new Intl.NumberFormat(regionalLocale(), { maximumFractionDigits: maxDigits }).format(value);
+  numberFormat({ maximumFractionDigits: maxDigits }).format(value);
 
 const units: readonly [Intl.RelativeTimeFormatUnit, number][] = [
   ["day", 86_400],
@@ -50,7 +57,7 @@ const units: readonly [Intl.RelativeTimeFormatUnit, number][] = [
 export function showAge(iso: string, nowMs: number): string {
   const seconds = Math.round((Date.parse(iso) - nowMs) / 1000);
   const unit = units.find(([, length]) => Math.abs(seconds) >= length);
-  const relative = new Intl.RelativeTimeFormat(regionalLocale(), { numeric: "auto" });
+  const relative = kept("age", (locale) => new Intl.RelativeTimeFormat(locale, { numeric: "auto" }));
   return unit ? relative.format(Math.trunc(seconds / unit[1]), unit[0]) : relative.format(0, "second");
 }
 
@@ -74,7 +81,7 @@ export function showSpan(seconds: number): string {
 }
 
 const showUnit = (value: number, unit: string): string =>
-  new Intl.NumberFormat(regionalLocale(), {
+  numberFormat({
     style: "unit",
     unit,
     unitDisplay: "short",

@@ -18,9 +18,6 @@ export const peopleTexts = defineTexts({
     USER: "User",
     ADMIN: "Administrator",
     OWNER: "Owner",
-    owner: "owner",
-    assigned: "assigned",
-    viewer: "viewer",
   },
   it: {
     devices: "Dispositivi",
@@ -39,9 +36,6 @@ export const peopleTexts = defineTexts({
     USER: "Utente",
     ADMIN: "Amministratore",
     OWNER: "Titolare",
-    owner: "titolare",
-    assigned: "assegnato",
-    viewer: "osservatore",
   },
   de: {
     devices: "Geräte",
@@ -60,9 +54,6 @@ export const peopleTexts = defineTexts({
     USER: "Benutzer",
     ADMIN: "Verwalter",
     OWNER: "Inhaber",
-    owner: "Inhaber",
-    assigned: "zugewiesen",
-    viewer: "Betrachter",
   },
   fr: {
     devices: "Appareils",
@@ -81,9 +72,6 @@ export const peopleTexts = defineTexts({
     USER: "Utilisateur",
     ADMIN: "Administrateur",
     OWNER: "Propriétaire",
-    owner: "propriétaire",
-    assigned: "attribué",
-    viewer: "observateur",
   },
   es: {
     devices: "Dispositivos",
@@ -102,8 +90,5 @@ export const peopleTexts = defineTexts({
     USER: "Usuario",
     ADMIN: "Administrador",
     OWNER: "Titular",
-    owner: "titular",
-    assigned: "asignado",
-    viewer: "observador",
   },
 });

@@ -1,6 +1,6 @@
 import type { Db } from "../../db/database.ts";
 import { sql } from "../../db/sql.ts";
-import { type ListPage, sqlPage } from "../../http/list-results.ts";
+import { type ListPage, sqlCursorPage } from "../../http/list-results.ts";
 import { defineList, type ListQuery } from "../../http/lists.ts";
 
 /** Work that waits in the database. Counts stop at a bound: beyond it the number says nothing more. */
@@ -54,16 +54,19 @@ export interface FailedJob {
 }
 
 export const failedJobList = defineList({
-  kind: "page",
+  kind: "cursor",
   ordering: ["failed_at"],
   defaultOrdering: "-failed_at",
   searches: "nothing",
   filters: {},
 });
 
-/** Jobs that were given up. Nobody retries them: who needs the mail or the message asks for it again. */
+/**
+ * Jobs that were given up, of both tables in the order of time without reading either whole. Nobody retries them: who needs the
+ * mail or the message asks for it again.
+ */
 export const listFailedJobs = (db: Db, query: ListQuery): Promise<ListPage<FailedJob>> =>
-  sqlPage<FailedJob>(
+  sqlCursorPage<FailedJob>(
     db,
     { ...query, search: undefined },
     {
@@ -80,5 +83,8 @@ export const listFailedJobs = (db: Db, query: ListQuery): Promise<ListPage<Faile
       search: sql`''`,
       ordering: { failed_at: { column: sql`j.failed_at` } },
       key: sql`j.id`,
+      valueType: "timestamptz",
+      keyType: "uuid",
+      position: ({ failed_at, id }) => ({ value: failed_at.toISOString(), id }),
     },
   );
