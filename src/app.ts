@@ -13,7 +13,7 @@ import { registerDocs } from "./http/docs-pages.ts";
 import { errorBodyFor, toApiError } from "./http/error-body.ts";
 import { registerFavicon } from "./http/favicon.ts";
 import { passGates } from "./http/gates.ts";
-import type { HistoryReads } from "./http/history-database.ts";
+import type { HistoryReads, SpreadReads } from "./http/history-database.ts";
 import { isApiPath, policiesOf, registerRoutes } from "./http/kernel.ts";
 import { describeApi } from "./http/openapi.ts";
 import type { RateLimiter } from "./http/rate-limit.ts";
@@ -69,6 +69,8 @@ export interface AppOptions {
   statements: FairSlots;
   /** A replica for long reads; absent: there is none. */
   history?: HistoryReads | undefined;
+  /** The workers of a distributed database; absent: none are named. */
+  spread?: SpreadReads | undefined;
   sessionKey: Buffer;
   /** Of secrets that are read back. */
   secrets: SecretBox;
@@ -129,6 +131,8 @@ export function buildApp(options: AppOptions): FastifyInstance {
   const app = fastify({
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
+    // Lines name the request themselves; a logger for each call would cost more than its gates.
+    childLoggerFactory: (logger) => logger,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 20_000 },
     exposeHeadRoutes: false,
     trustProxy: options.trustProxy.length > 0 ? [...options.trustProxy] : false,
@@ -199,6 +203,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     rateLimiter,
     statements: options.statements,
     history: options.history,
+    spread: options.spread,
     baseUrl,
   });
   const page = makeConsolePage({ mapStyleUrl: options.mapStyleUrl ?? "" });

@@ -6,6 +6,7 @@ test("the configuration has the documented defaults when nothing is set", () => 
   expect(loadConfig({}, {})).toEqual({
     databaseUrl: undefined,
     databaseReadUrl: undefined,
+    databaseHotUrls: [],
     dataDir: resolve("./data"),
     host: "127.0.0.1",
     port: 8080,
@@ -193,5 +194,16 @@ test("a read replica needs a main database of its own, and its address is not re
   expect(() => load({ VIGIL_DATABASE_READ_URL: replica })).toThrow("needs DATABASE_URL");
   expect(() => load({ DATABASE_URL: main, VIGIL_DATABASE_READ_URL: "mysql://a:hunter2@b/c" })).toThrow(
     "VIGIL_DATABASE_READ_URL must be a URL that begins with postgres://",
+  );
+});
+
+test("workers of the database need a main database of their own, and their addresses are not repeated", () => {
+  const main = "postgres://vigil@db.example/vigil";
+  const workers = "postgres://vigil:hunter2@one.example/vigil, postgres://vigil:hunter2@two.example/vigil";
+  const load = (env: Record<string, string>) => loadConfig({}, env).databaseHotUrls;
+  expect(load({ DATABASE_URL: main, VIGIL_DATABASE_HOT_URLS: workers })).toEqual(workers.split(", "));
+  expect(() => load({ VIGIL_DATABASE_HOT_URLS: workers })).toThrow("needs DATABASE_URL");
+  expect(() => load({ DATABASE_URL: main, VIGIL_DATABASE_HOT_URLS: "mysql://a:hunter2@b/c" })).toThrow(
+    "VIGIL_DATABASE_HOT_URLS must be a URL that begins with postgres://",
   );
 });

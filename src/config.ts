@@ -10,6 +10,8 @@ export interface Config {
   databaseUrl: string | undefined;
   /** A replica of it that long reads of history may be answered by. */
   databaseReadUrl: string | undefined;
+  /** Workers of a distributed database, which may be asked for the tables that are spread over them. */
+  databaseHotUrls: string[];
   dataDir: string;
   host: string;
   port: number;
@@ -54,6 +56,8 @@ export interface Config {
   /** Networks in CIDR form that webhooks may reach although they are not public. */
   webhookAllowCidrs: readonly string[];
   webhookCaFile: string | undefined;
+  /** With which `webhooks listen` signs for an integration that has none. */
+  webhookSecret: string | undefined;
   /** The key that seals secrets; undefined: one in the data folder. */
   secretKeyFile: string | undefined;
   webhookBackoffSeconds: readonly number[];
@@ -231,6 +235,14 @@ function parseTracing(parsed: Parsed, read: (name: string) => string | undefined
   };
 }
 
+function hotUrlsOf(name: string, text: string | undefined, mainUrl: string | undefined): string[] {
+  const urls = listOf(text ?? "");
+  if (urls.length > 0 && mainUrl === undefined) {
+    throw new ConfigError(name, "needs DATABASE_URL: the embedded database has no workers");
+  }
+  return urls.map((url) => secretUrl(name, url, ["postgres", "postgresql"]));
+}
+
 function replicaUrlOf(name: string, text: string | undefined, mainUrl: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   if (mainUrl === undefined) throw new ConfigError(name, "needs DATABASE_URL: the embedded database has no replica");
@@ -254,6 +266,7 @@ export function loadConfig(
   return {
     databaseUrl: parsed("DATABASE_URL", (name, text) => secretUrl(name, text, ["postgres", "postgresql"])),
     databaseReadUrl: replicaUrlOf("VIGIL_DATABASE_READ_URL", read("VIGIL_DATABASE_READ_URL"), read("DATABASE_URL")),
+    databaseHotUrls: hotUrlsOf("VIGIL_DATABASE_HOT_URLS", read("VIGIL_DATABASE_HOT_URLS"), read("DATABASE_URL")),
     dataDir: resolve(flags.dataDir || read("VIGIL_DATA_DIR") || "./data"),
     host: read("VIGIL_HOST") ?? "127.0.0.1",
     port: port("--port", flags.port, "VIGIL_PORT", 8080),
@@ -295,6 +308,7 @@ export function loadConfig(
       parseCidr("VIGIL_WEBHOOK_ALLOW_CIDRS", text),
     ),
     webhookCaFile: parsed("VIGIL_WEBHOOK_CA_FILE", (_, text) => resolve(text)),
+    webhookSecret: read("VIGIL_WEBHOOK_SECRET"),
     secretKeyFile: parsed("VIGIL_SECRET_KEY_FILE", (_, text) => resolve(text)),
     webhookBackoffSeconds: parsed("VIGIL_WEBHOOK_BACKOFF", parseBackoff) ?? [1, 5, 30, 120, 600],
     webhookTimeoutMs: number("VIGIL_WEBHOOK_TIMEOUT_MS", 10_000, 1, 600_000),

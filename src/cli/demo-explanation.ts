@@ -42,7 +42,7 @@ For a program of yours, in its terminal:
 
 To send it every event as a webhook, in a third terminal, where you have started the demo:
 
-  npx vigil webhooks listen --integration ${demo.integration_id} --forward http://127.0.0.1:3000/hook --secret ${demo.webhook_secret} --since ${firstId}${place}
+  VIGIL_WEBHOOK_SECRET=${demo.webhook_secret} npx vigil webhooks listen --integration ${demo.integration_id} --forward http://127.0.0.1:3000/hook --since ${firstId}${place}
 
 Indoors a watch sees few satellites: a position may take a minute, until its person goes out. So do events of geofences and thresholds.
 Open ${http}/api/schema/swagger/ to read and try every call. Ctrl-C ends the demo; the next start goes on with the same data.

@@ -1,11 +1,12 @@
 import type { Database } from "../db/database.ts";
 import { isUuid, uuidV7Floor } from "../lib/ids.ts";
 import { findIntegrationForOperator } from "../resources/organizations/integration-store.ts";
-import { isWebhookSecret, newWebhookSecret } from "../resources/organizations/webhook-secret.ts";
+import { newWebhookSecret } from "../resources/organizations/webhook-secret.ts";
 import { type Arguments, type Command, type CommandContext, UsageError } from "./command.ts";
 import { withCurrentDatabase } from "./command-database.ts";
 import { forwardEvents } from "./event-forwarding.ts";
 import { integrationMissing } from "./integration-lookup.ts";
+import { readWebhookSecret } from "./webhook-secret-input.ts";
 
 const exampleId = "8d3f0a52-6a1e-4c0e-9f0b-0f6f2c9a7b31";
 
@@ -20,17 +21,13 @@ function readArguments(args: Arguments) {
   if (since !== undefined && !isUuid(since)) throw new UsageError(`--since must be the id of an event, not "${since}"`);
   const count = args.value("count") ?? String(Number.MAX_SAFE_INTEGER);
   if (!/^[1-9]\d{0,15}$/.test(count)) throw new UsageError(`--count must be a whole number from 1, not "${count}"`);
-  const secret = args.value("secret");
-  if (secret !== undefined && !isWebhookSecret(secret)) {
-    throw new UsageError('--secret must be "whsec_" and 24 to 64 bytes in Base64');
-  }
-  return { integrationId, url, since, secret, maxEvents: Number(count) };
+  return { integrationId, url, since, maxEvents: Number(count) };
 }
 
 async function listenTo(
   context: CommandContext,
   db: Database,
-  request: ReturnType<typeof readArguments>,
+  request: ReturnType<typeof readArguments> & { secret: string | undefined },
   signal: AbortSignal,
 ): Promise<{ delivered: number; failed: number; last_id: string | null }> {
   const { integrationId, url, maxEvents } = request;
@@ -83,20 +80,26 @@ export const listenCommand: Command = {
     {
       name: "secret",
       value: "SECRET",
-      summary: "signs for an integration that has no secret; without it one is made and shown",
+      summary: "signs for an integration that has no secret; other users of the machine can see it",
+    },
+    {
+      name: "secret-file",
+      value: "FILE",
+      summary: "the secret from a file, or - for stdin; else from VIGIL_WEBHOOK_SECRET, else one is made and shown",
     },
     { name: "count", value: "N", summary: "end after so many events" },
   ],
   examples: [
     `vigil webhooks listen --integration ${exampleId} --forward http://127.0.0.1:3000/hook`,
     `vigil webhooks listen --integration ${exampleId} --forward http://127.0.0.1:3000/hook --count 1 --json`,
+    `vigil webhooks listen --integration ${exampleId} --forward http://127.0.0.1:3000/hook --secret-file hook.secret`,
   ],
   next: [
     "Each event is sent once, signed like a delivery; the webhook of the integration gets its own as usual.",
     "--since with the last id shown begins where it ended.",
   ],
   run: async (context) => {
-    const request = readArguments(context.args);
+    const request = { ...readArguments(context.args), secret: await readWebhookSecret(context) };
     const controller = new AbortController();
     const end = (): void => controller.abort();
     const signals = ["SIGINT", "SIGTERM"] as const;

@@ -38,6 +38,11 @@ export function isUnavailable(error: unknown): boolean {
   );
 }
 
+/** The server does not answer: it is away, or its answer did not come in time. */
+export const isLost = (error: unknown): boolean =>
+  // The driver gives up waiting for an answer with this message.
+  isUnavailable(error) || (error instanceof Error && error.message === "Query read timeout");
+
 /** The statement took longer than one may, and was ended by the database. */
 export const isTimedOut = (error: unknown): boolean => codeOf(error) === "57014";
 

@@ -1,7 +1,8 @@
 import type { Logger } from "../lib/logger.ts";
 import type { Metrics } from "../lib/metrics.ts";
 import type { Database, Db } from "./database.ts";
-import { isRetryable, isUnavailable } from "./failures.ts";
+import { isLost, isRetryable } from "./failures.ts";
+import { routedReads } from "./routed-reads.ts";
 
 /** How long a read waits for the replica to catch up before it goes to the main database. */
 const defaultMaxWaitMs = 100;
@@ -66,7 +67,7 @@ export class ReadReplica {
 
   /** Reads go to the second while it is current. Writes go to the first. */
   choose(main: Db, replica: Db): Db {
-    const read = async <T>(from: (db: Db) => Promise<T>): Promise<T> => {
+    return routedReads(async (from) => {
       if (await this.#isCurrent()) {
         try {
           const result = await from(replica);
@@ -80,13 +81,7 @@ export class ReadReplica {
       }
       this.#onMain();
       return from(main);
-    };
-    return {
-      many: (statement, ...values) => read((db) => db.many(statement, ...values)),
-      one: (statement, ...values) => read((db) => db.one(statement, ...values)),
-      maybeOne: (statement, ...values) => read((db) => db.maybeOne(statement, ...values)),
-      run: (statement, ...values) => main.run(statement, ...values),
-    };
+    }, main);
   }
 
   async #isCurrent(): Promise<boolean> {
@@ -131,10 +126,6 @@ export class ReadReplica {
     this.#restsUntilMs = performance.now() + (this.#options.restMs ?? defaultRestMs);
   }
 }
-
-/** The driver gives up waiting for an answer with this message. */
-const isLost = (error: unknown): boolean =>
-  isUnavailable(error) || (error instanceof Error && error.message === "Query read timeout");
 
 async function inTime<T>(answer: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;

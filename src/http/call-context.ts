@@ -16,6 +16,7 @@ export interface CallOptions {
   /** With the share of the caller's organization. */
   db: CallDatabase;
   history: Db;
+  spread: Db;
   clock: Clock;
   baseUrl: () => string;
 }
@@ -31,6 +32,7 @@ export class CallContext implements RouteContext<unknown, QueryParams, QueryPara
   readonly now: Date;
   readonly db: Db;
   readonly history: Db;
+  readonly spread: Db;
   body: unknown = undefined;
   file: UploadedFile | undefined = undefined;
   text = "";
@@ -47,6 +49,7 @@ export class CallContext implements RouteContext<unknown, QueryParams, QueryPara
     this.now = options.clock.now();
     this.db = tx ?? options.db;
     this.history = tx ?? options.history;
+    this.spread = tx ?? options.spread;
     this.#route = route;
     this.#options = options;
     this.#tx = tx;

@@ -1,4 +1,5 @@
 import type { Database, Db } from "../db/database.ts";
+import type { HotServers } from "../db/hot-servers.ts";
 import type { ReadReplica } from "../db/read-replica.ts";
 import type { FairSlots } from "../lib/fair-slots.ts";
 import { fairDatabase } from "./fair-database.ts";
@@ -14,3 +15,14 @@ export interface HistoryReads {
 /** For one call of an organization; `main` has its share of the main database. */
 export const historyDatabase = ({ replica, db, statements }: HistoryReads, main: Db, organizationId: string): Db =>
   replica.choose(main, fairDatabase(db, statements, organizationId));
+
+/** Where reads of the tables go that a distributed database spreads over its workers. */
+export interface SpreadReads {
+  servers: HotServers;
+  /** Shares of organizations in the statements that run on all of them. */
+  statements: FairSlots;
+}
+
+/** For one call of an organization; `main` has its share of the main database. */
+export const spreadDatabase = ({ servers, statements }: SpreadReads, main: Db, organizationId: string): Db =>
+  servers.choose(main, (db) => fairDatabase(db, statements, organizationId));

@@ -12,7 +12,7 @@ import { CallContext, pathOf } from "./call-context.ts";
 import { checkOrigin } from "./cross-site.ts";
 import { fairDatabase } from "./fair-database.ts";
 import { passGates } from "./gates.ts";
-import { type HistoryReads, historyDatabase } from "./history-database.ts";
+import { type HistoryReads, historyDatabase, type SpreadReads, spreadDatabase } from "./history-database.ts";
 import { answerOnce, hashOfValue, readIdempotencyKey } from "./idempotency.ts";
 import { literalSegments } from "./literal-segments.ts";
 import { formHash, readForm } from "./multipart.ts";
@@ -45,6 +45,8 @@ export interface KernelOptions {
   statements: FairSlots;
   /** Undefined: history is read from the main database too. */
   history?: HistoryReads | undefined;
+  /** Undefined: the database has no workers to ask; what they would be asked is history. */
+  spread?: SpreadReads | undefined;
   baseUrl: () => string;
 }
 
@@ -74,17 +76,44 @@ export function registerRoutes(app: FastifyInstance, routes: readonly Route[], o
     passGates(isOutside ? undefined : route, principal);
   }
 
-  app.addHook("onRequest", async (request, reply) => {
+  async function admitLater(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    found: Caller | Promise<Caller>,
+    taken?: Promise<RateDecision>,
+  ): Promise<void> {
+    const principal = await found;
+    checkOrigin(request, principal, options.baseUrl);
+    const decision = await (taken ?? options.rateLimiter.take(principal.id, policiesOf(principal)));
+    admit(request, reply, principal, decision);
+  }
+
+  // With a callback, and no promise for a partner whose token and quota are in memory: most calls are warm.
+  app.addHook("onRequest", (request, reply, done) => {
     // What the router found counts, however the address was written.
-    if (!request.routeOptions.config.route && !isApiPath(request.url)) return;
+    if (!request.routeOptions.config.route && !isApiPath(request.url)) return done();
     const { headers } = request;
     const { authenticator } = options;
-    const principal = isConsoleRoute(request)
-      ? await authenticator.authenticatePerson(headers, request.ip)
-      : (authenticator.findCached(headers.authorization) ?? (await authenticator.authenticate(headers, request.ip)));
-    checkOrigin(request, principal, options.baseUrl);
-    const taken = options.rateLimiter.take(principal.id, policiesOf(principal));
-    admit(request, reply, principal, taken instanceof Promise ? await taken : taken);
+    const isConsole = isConsoleRoute(request);
+    const partner = isConsole ? undefined : authenticator.findCached(headers.authorization);
+    if (!partner) {
+      const found = isConsole
+        ? authenticator.authenticatePerson(headers, request.ip)
+        : authenticator.authenticate(headers, request.ip);
+      admitLater(request, reply, found).then(() => done(), done);
+      return;
+    }
+    const taken = options.rateLimiter.take(partner.id, policiesOf(partner));
+    if (taken instanceof Promise) {
+      admitLater(request, reply, partner, taken).then(() => done(), done);
+      return;
+    }
+    try {
+      admit(request, reply, partner, taken);
+    } catch (error) {
+      return done(error as Error);
+    }
+    done();
   });
 
   for (const route of routes) {
@@ -157,7 +186,8 @@ function makeRunner(route: Route, validator: SchemaChecker, options: KernelOptio
     if (constant !== undefined) return reply.header("content-type", jsonType).send(constant);
     const db = fairDatabase(options.db, options.statements, tenantOf(principal));
     const history = options.history ? historyDatabase(options.history, db, tenantOf(principal)) : db;
-    const call = { db, history, clock, baseUrl };
+    const spread = options.spread ? spreadDatabase(options.spread, db, tenantOf(principal)) : history;
+    const call = { db, history, spread, clock, baseUrl };
     const key = route.isIdempotent ? readIdempotencyKey(request.headers["idempotency-key"]) : undefined;
     if (key === undefined) {
       const answer = await perform(new CallContext(route, request, principal, call, undefined));

@@ -94,17 +94,27 @@ export function refuse(windows: readonly RateWindow[], nowMs: number): RateDecis
 
 /** The headers of section 21 without Retry-After. Of equal remainders the shorter window is shown. */
 export function rateHeaders({ states }: RateDecision): Record<string, string> {
-  const [tightest] = states.toSorted((a, b) => a.remaining - b.remaining || a.windowSeconds - b.windowSeconds);
-  if (!tightest) return {};
+  const [first, ...others] = states;
+  if (!first) return {};
+  let tightest = first;
+  let policy = policyText(first);
+  let left = leftText(first);
+  for (const state of others) {
+    if (isTighter(state, tightest)) tightest = state;
+    policy += `, ${policyText(state)}`;
+    left += `, ${leftText(state)}`;
+  }
   return {
-    "RateLimit-Policy": states
-      .map(({ name, quota, windowSeconds }) => `"${name}";q=${quota};w=${windowSeconds}`)
-      .join(", "),
-    RateLimit: states
-      .map(({ name, remaining, resetSeconds }) => `"${name}";r=${remaining};t=${resetSeconds}`)
-      .join(", "),
+    "RateLimit-Policy": policy,
+    RateLimit: left,
     "X-RateLimit-Limit": String(tightest.quota),
     "X-RateLimit-Remaining": String(tightest.remaining),
     "X-RateLimit-Reset": String(tightest.resetSeconds),
   };
 }
+
+const policyText = ({ name, quota, windowSeconds }: RateState): string => `"${name}";q=${quota};w=${windowSeconds}`;
+const leftText = ({ name, remaining, resetSeconds }: RateState): string => `"${name}";r=${remaining};t=${resetSeconds}`;
+
+const isTighter = (one: RateState, than: RateState): boolean =>
+  one.remaining < than.remaining || (one.remaining === than.remaining && one.windowSeconds < than.windowSeconds);

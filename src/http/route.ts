@@ -77,6 +77,8 @@ export interface LoadContext<Q extends QueryParams, F extends QueryParams> {
   db: Db;
   /** For long reads of what has happened: perhaps a replica, which then has all that was committed before the call. */
   history: Db;
+  /** For reads of the positions and readings of one device, which a distributed database spreads over its workers. */
+  spread: Db;
   /** An absolute address under the configured base URL. */
   link(path: string): string;
 }

@@ -47,10 +47,11 @@ export async function openHold(
       where device_id = ${device.id} and ts > ${new Date(nowMs - fixesBackMs)} and ts <= ${new Date(nowMs + fixesAheadMs)}
         and organization_id = ${device.organizationId} and is_valid
       order by ts desc limit 2`,
+    // "is true" for the planner: without statistics it would read all recent events of the organization instead of the device's.
     db.many<AlarmRow>`
       select event_type, data->>'code' as code, created_at, ts from events
       where device_id = ${device.id} and id >= ${uuidV7Floor(nowMs - alarmsBackMs)}
-        and organization_id = ${device.organizationId} and created_at >= ${new Date(nowMs - alarmsBackMs)}`,
+        and (organization_id = ${device.organizationId}) is true and created_at >= ${new Date(nowMs - alarmsBackMs)}`,
     readRules(db, [device.id], nowMs),
   ]);
   return {

@@ -1,9 +1,10 @@
 import type { AddressInfo } from "node:net";
 import { buildApp, routeTable } from "../app.ts";
 import { type Database, openDatabase } from "../db/database.ts";
+import { HotServers } from "../db/hot-servers.ts";
 import { ReadReplica } from "../db/read-replica.ts";
 import { makeStatementSlots } from "../http/fair-database.ts";
-import type { HistoryReads } from "../http/history-database.ts";
+import type { HistoryReads, SpreadReads } from "../http/history-database.ts";
 import { RateLimiter } from "../http/rate-limit.ts";
 import { randomToken } from "../lib/ids.ts";
 import { makeDecoyHash } from "../oauth/login.ts";
@@ -29,6 +30,7 @@ export function openApiRole({ config, lifecycle, ...parts }: ServiceParts): ApiR
   lifecycle.add("rate limiter", () => rateLimiter.close());
 
   const history = openHistory({ config, lifecycle, ...parts }, db);
+  const spread = openSpread({ config, lifecycle, ...parts }, db);
 
   return {
     listen: async () => {
@@ -44,6 +46,7 @@ export function openApiRole({ config, lifecycle, ...parts }: ServiceParts): ApiR
         rateLimiter,
         statements: makeStatementSlots(poolSize),
         history,
+        spread,
         sessionKey: await loadSessionKey(db, secrets, clock.now()),
         secrets,
         mapStyleUrl: config.mapStyleUrl,
@@ -79,6 +82,23 @@ function openHistory({ config, lifecycle, log, metrics }: ServiceParts, main: Da
   lifecycle.add("read replica", () => db.close());
   const replica = new ReadReplica({ main, replica: db, log, metrics });
   return { replica, db, statements: makeStatementSlots(poolSize) };
+}
+
+/** Each worker has as many connections for calls as the main database. */
+function openSpread({ config, lifecycle, log, metrics }: ServiceParts, main: Database): SpreadReads | undefined {
+  const { databaseHotUrls: urls, databasePoolSize: poolSize, statementTimeoutSeconds } = config;
+  if (urls.length === 0) return undefined;
+  const statementTimeoutMs = statementTimeoutSeconds * 1000;
+  const servers = urls.map((connectionString) => {
+    const connection = { connectionString, query_timeout: statementTimeoutMs + 2000 };
+    const db = openDatabase({ connection, log, poolSize, statementTimeoutMs });
+    lifecycle.add("worker of the database", () => db.close());
+    return { name: new URL(connectionString).host, db };
+  });
+  return {
+    servers: new HotServers({ main, servers, log, metrics }),
+    statements: makeStatementSlots(poolSize * servers.length),
+  };
 }
 
 function addressOf(host: string, { port }: AddressInfo): string {

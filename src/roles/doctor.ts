@@ -21,6 +21,7 @@ import {
   checkSpeech,
   checkWalArchive,
 } from "./doctor-checks.ts";
+import { checkHotServers } from "./hot-servers-check.ts";
 import { findLastBackup } from "./last-backup.ts";
 import {
   checkDiskSpeed,
@@ -60,6 +61,7 @@ export async function checkDatabase(db: Database, config: Config, nowMs: number)
         : []),
       ...(isCurrent ? checkDistribution(await readDistribution(db), await findNotedDistribution(db)) : []),
       ...(await checkReadReplica(config, db)),
+      ...(await checkHotServers(config, db)),
       { name: "database", ok: isNewEnough, detail: `${kind} PostgreSQL ${server.version}${advice}` },
       {
         name: "migrations",

@@ -5,7 +5,6 @@ import { describeApi } from "../../src/http/openapi.ts";
 import { errorCodes } from "../../src/lib/errors.ts";
 import { allWebhookEventTypes } from "../../src/outbox/webhook-event-types.ts";
 import { openTestApi, type TestApi } from "../support/api.ts";
-import { lintErrors } from "../support/redocly.ts";
 
 type Json = Record<string, unknown>;
 interface Operation {
@@ -115,7 +114,7 @@ describe("the description for generators", () => {
     expect(made.servers).toEqual([{ url: "https://api.example" }]);
   });
 
-  it("is OpenAPI 3.1 with webhooks on request, in both forms, and passes redocly", { timeout: 120_000 }, async () => {
+  it("is OpenAPI 3.1 with webhooks on request, in both forms", async () => {
     const modern = await read("version=3.1&format=json");
     expect(modern.openapi).toMatch(/^3\.1\./);
     expect(Object.keys(modern.webhooks ?? {})).toEqual(allWebhookEventTypes);
@@ -125,7 +124,6 @@ describe("the description for generators", () => {
     const yaml = await api.call("GET", "/api/schema/?version=3.1");
     expect(yaml.headers["content-type"]).toMatch(/^application\/vnd\.oai\.openapi/);
     expect(parse(yaml.text)).toEqual(modern);
-    expect(await lintErrors(modern)).toEqual([]);
     const device = modern.components.schemas.Device?.properties as Record<string, Json>;
     expect(device.last_seen_at?.type).toEqual(["string", "null"]);
   });

@@ -2,6 +2,7 @@ import { accept, fallen } from "./accepted.ts";
 import { compareWith } from "./compare.ts";
 import { benchConsole } from "./console.ts";
 import { benchConsoleLists } from "./console-lists.ts";
+import { benchCosts } from "./costs.ts";
 import { benchHistory } from "./history.ts";
 import { benchHttp } from "./http.ts";
 import { benchIngest } from "./ingest.ts";
@@ -22,8 +23,8 @@ const benches: Record<string, () => Promise<Row[]>> = {
   replay: benchReplay,
 };
 
-/** Only when named: one needs a browser, the other an hour. */
-const onDemand: typeof benches = { console: benchConsole, "console-lists": benchConsoleLists };
+/** Only when named: one needs a browser, one an hour, and one prints costs instead of ratios. */
+const onDemand: typeof benches = { console: benchConsole, "console-lists": benchConsoleLists, costs: benchCosts };
 const known = { ...benches, ...onDemand };
 
 if (process.argv.includes("--help")) {

@@ -1,10 +1,13 @@
+import { writeFile } from "node:fs/promises";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { verifyWebhook } from "../../client/src/verify-webhook.ts";
 import { openDatabase } from "../../src/db/database.ts";
 import { makeClock } from "../../src/lib/clock.ts";
 import { makeLogger } from "../../src/lib/logger.ts";
+import { newWebhookSecret } from "../../src/resources/organizations/webhook-secret.ts";
 import { type CommandLine, openCommandLine } from "../support/command-line.ts";
 import { tell } from "../support/outbound.ts";
 
@@ -44,6 +47,53 @@ test("forwards the events of an integration after the cursor, signed like a deli
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toEqual({ delivered: 1, failed: 1, last_id: events[1]?.id });
   expect(stderr).toContain("alarm.fall  500");
+});
+
+test("signs with the secret of a file, of stdin, of the environment or of an option, and never shows it", async () => {
+  const slug = await cli.makeOrganization();
+  const { id } = await cli.makeIntegration(slug, "--scopes", "events:read");
+  const { rows } = await cli.sql.query("select id from organizations where slug = $1", [slug]);
+  const db = openDatabase({ connection: { connectionString: cli.database.url }, log: makeLogger("silent") });
+  await tell({ db, clock: makeClock() }, { id: rows[0].id, slug }, ["alarm.sos"]);
+  await db.close();
+  const bodies: { headers: IncomingHttpHeaders; raw: Buffer }[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    bodies.push({ headers: request.headers, raw: Buffer.concat(chunks) });
+    response.end();
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const forward = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+  const since = "00000000-0000-7000-8000-000000000000";
+  const listen = ["webhooks", "listen", "--integration", id, "--forward", forward, "--since", since, "--count", "1"];
+  const [secret, other] = [newWebhookSecret(), newWebhookSecret()];
+  const file = join(cli.dataDir, "hook.secret");
+  await writeFile(file, `${secret}\n`);
+  const outcomes = [
+    await cli.vigil([...listen, "--secret-file", file], { VIGIL_WEBHOOK_SECRET: other }),
+    await cli.vigil([...listen, "--secret-file", "-"], {}, `${secret}\n`),
+    await cli.vigil(listen, { VIGIL_WEBHOOK_SECRET: secret }),
+    await cli.vigil([...listen, "--secret", secret], { VIGIL_WEBHOOK_SECRET: other }),
+  ];
+  server.close();
+  for (const { code, stdout, stderr } of outcomes) {
+    expect([code, stderr]).toEqual([0, expect.stringContaining("signed with the secret that you gave")]);
+    expect(stdout + stderr).not.toContain(secret);
+  }
+  expect(bodies.map(({ headers, raw }) => verifyWebhook(raw, headers, secret).type)).toEqual(
+    outcomes.map(() => "alarm.sos"),
+  );
+  await cli.expectFailure([...listen, "--secret", secret, "--secret-file", file], 2, /exclude each other/);
+  await cli.expectFailure([...listen, "--secret-file", `${file}.gone`], 1, /cannot read the secret in .*ENOENT/);
+  await cli.expectFailure(
+    [...listen, "--secret-file", "-"],
+    1,
+    /the secret on stdin must be "whsec_"/,
+    {},
+    "open sesame",
+  );
+  await cli.expectFailure(listen, 1, /VIGIL_WEBHOOK_SECRET must be "whsec_"/, { VIGIL_WEBHOOK_SECRET: "open sesame" });
 });
 
 test("refuses what it cannot forward to", async () => {

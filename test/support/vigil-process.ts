@@ -4,8 +4,11 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 
-/** Starts and drives the program as an operator would. Imports nothing of the program. */
-const bin = resolve(import.meta.dirname, "../../bin/vigil");
+/**
+ * Starts and drives the program as an operator would. Imports nothing of the program, so that VIGIL_TEST_PROGRAM can name the
+ * `bin/vigil` of an earlier tree and show that a test fails there.
+ */
+const bin = process.env.VIGIL_TEST_PROGRAM ?? resolve(import.meta.dirname, "../../bin/vigil");
 
 export interface Finished {
   code: number | null;
@@ -66,9 +69,10 @@ export function startVigil(
   args: readonly string[],
   env: Environment = {},
   command: "start" | "demo" = "start",
+  nodeFlags: readonly string[] = [],
 ): Promise<RunningVigil> {
   const ports = ["--port", "--ops-port", "--gateway-port"].flatMap((flag) => (args.includes(flag) ? [] : [flag, "0"]));
-  const child = spawn(process.execPath, [bin, command, "--json", ...ports, ...args], {
+  const child = spawn(process.execPath, [...nodeFlags, bin, command, "--json", ...ports, ...args], {
     env: environment(env),
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -1,5 +1,4 @@
 import { newUuid } from "../../src/lib/ids.ts";
-import { hashPassword } from "../../src/oauth/passwords.ts";
 import type { MemberRole } from "../../src/oauth/roles.ts";
 import { allScopes, type Scope } from "../../src/oauth/scopes.ts";
 import { createIntegration } from "../../src/resources/organizations/integration-store.ts";
@@ -8,6 +7,7 @@ import { createOrganization } from "../../src/resources/organizations/organizati
 import { addMember } from "../../src/resources/users/member-store.ts";
 import { cliActor, openTestApi, type TestApi, type TestApiOptions } from "./api.ts";
 import { integrationSettings } from "./integration-settings.ts";
+import { cheapPasswordHash, password } from "./password-hash.ts";
 import { testSecrets } from "./secrets.ts";
 
 export interface TestOrganization {
@@ -111,7 +111,7 @@ export async function fetchToken(
 export const basic = (id: string, secret: string): string =>
   `Basic ${Buffer.from(`${id}:${secret}`).toString("base64")}`;
 
-export const password = "correct horse battery";
+export { password };
 
 /** A person with a password and a session in the organization. */
 export async function makePerson(
@@ -120,7 +120,7 @@ export async function makePerson(
   role: MemberRole,
   email = `${role.toLowerCase()}-${newUuid().slice(0, 8)}@example.org`,
 ): Promise<{ id: string; email: string; token: string }> {
-  const passwordHash = await hashPassword(password);
+  const passwordHash = await cheapPasswordHash();
   const added = await api.db.transaction((tx) =>
     addMember(tx, organization.id, { email, role, passwordHash }, cliActor(organization.id), api.clock.now()),
   );

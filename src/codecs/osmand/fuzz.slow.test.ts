@@ -1,9 +1,12 @@
 import { it } from "vitest";
 import { osmandCase } from "../../../test/support/osmand-corpus.ts";
-import { fuzzForAMinute } from "../../../test/support/stream-behaviour.ts";
+import { expectSameInPieces, fuzzForAMinute } from "../../../test/support/stream-behaviour.ts";
 
 it(
   "the osmand codec reads random and damaged input for a minute without throwing or keeping memory",
   () => fuzzForAMinute(osmandCase),
   600_000,
 );
+
+it("the osmand codec takes damaged and random input the same in one piece and in many", () =>
+  expectSameInPieces(osmandCase, 200));

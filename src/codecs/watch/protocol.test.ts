@@ -4,6 +4,7 @@ import {
   cutOnce,
   decode,
   essence,
+  expectSame,
   feed,
   fresh,
   fuzz,
@@ -90,14 +91,14 @@ describe("a stream", () => {
     (_, frame) => {
       const glued = Buffer.concat([frame, lk]);
       const expected = whole(glued);
-      for (const pieces of cutOnce(glued)) expect(essence(feed(world, loggedIn(world), pieces))).toEqual(expected);
+      for (const pieces of cutOnce(glued)) expectSame(essence(feed(world, loggedIn(world), pieces)), expected);
     },
   );
 
   it("may come byte by byte, also before the login", () => {
-    expect(essence(feed(world, loggedIn(world), byteByByte(all)))).toEqual(whole(all));
+    expectSame(essence(feed(world, loggedIn(world), byteByByte(all))), whole(all));
     const fromStart = essence(feed(world, fresh(world), [all]));
-    expect(essence(feed(world, fresh(world), byteByByte(all)))).toEqual(fromStart);
+    expectSame(essence(feed(world, fresh(world), byteByByte(all))), fromStart);
   });
 
   it("goes on after garbage around and inside", () => {
@@ -120,7 +121,7 @@ describe("a stream", () => {
       const pieces = Array.from({ length: Math.ceil(endless.length / size) }, (_, at) =>
         endless.subarray(at * size, (at + 1) * size),
       );
-      expect(essence(feed(world, loggedIn(world), pieces))).toEqual(expected);
+      expectSame(essence(feed(world, loggedIn(world), pieces)), expected);
     }
   });
 
@@ -129,12 +130,12 @@ describe("a stream", () => {
     for (let round = 0; round < 300; round++) {
       const noise = Buffer.from(randomBytes(random, 200).map((byte) => "[]*,}3G0LK\x01\x02".charCodeAt(byte % 12)));
       const bytes = Buffer.concat([all.subarray(0, Math.floor(random() * all.length)), noise, lk]);
-      expect(essence(feed(world, loggedIn(world), byteByByte(bytes)))).toEqual(whole(bytes));
+      expectSame(essence(feed(world, loggedIn(world), byteByByte(bytes))), whole(bytes));
     }
   });
 
   it("never makes the codec throw", () => {
-    const seconds = Number(process.env.VIGIL_FUZZ_SECONDS ?? 1);
+    const seconds = Number(process.env.VIGIL_FUZZ_SECONDS ?? 0.2);
     const until = performance.now() + seconds * 1000;
     expect(fuzz(world, corpus, seededRandom(42), () => performance.now() > until)).toBeGreaterThan(0);
   }, 3_600_000);

@@ -25,7 +25,7 @@ export const locationRoutes = (): Route[] => [
       "Positions that a device uploads late appear at their own `ts`. Use the replay to receive every position without gaps.",
     list: locationList,
     item: Location,
-    rows: ({ history, object, list, now }) => listLocations(history, object, withSearchWindow(list(), now)),
+    rows: ({ spread, object, list, now }) => listLocations(spread, object, withSearchWindow(list(), now)),
     toItem: (row, { object }) => toLocation(row, object.uid),
   }),
   locations.get("latest/", {
@@ -43,10 +43,10 @@ export const locationRoutes = (): Route[] => [
       "The last 6 hours, or a window of up to 7 days. A window with more than 50,000 positions is reduced to one position per equal slice of time.",
     query: segmentQuery,
     responses: { 200: refTo(DeviceSegments) },
-    handle: async ({ history, object, query, now }) => {
+    handle: async ({ spread, object, query, now }) => {
       const { min_stop_seconds = 180, ...given } = query();
       const window = readWindow(given, now.getTime());
-      const points = await readTrack(history, object, window);
+      const points = await readTrack(spread, object, window);
       return ok({
         device_uid: object.uid,
         from: new Date(window.fromMs).toISOString(),

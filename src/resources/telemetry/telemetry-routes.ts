@@ -53,7 +53,7 @@ export const telemetryRoutes = (): Route[] => [
     summary: "Telemetry of a device, newest first",
     list: telemetryList,
     item: Telemetry,
-    rows: ({ history, object, list, now }) => listTelemetry(history, object, withSearchWindow(list(), now)),
+    rows: ({ spread, object, list, now }) => listTelemetry(spread, object, withSearchWindow(list(), now)),
     toItem: toTelemetry,
   }),
   telemetry.get("latest/", {

@@ -3,6 +3,7 @@ import {
   byteByByte,
   damaged,
   essence,
+  expectSame,
   feed,
   fuzz,
   loggedIn,
@@ -12,7 +13,7 @@ import { frameBytes, IW_BROKEN, IW_SAMPLES } from "../../../test/support/iw-corp
 import { iwWorld } from "../../../test/support/iw-world.ts";
 import { maxTextFrameBytes } from "./framing.ts";
 
-// A minute of it: VIGIL_FUZZ_SECONDS=60 vitest run iw-fuzz
+// A minute of it: VIGIL_FUZZ_SECONDS=60 npm run test:slow -- src/codecs/iw
 const seconds = Number(process.env.VIGIL_FUZZ_SECONDS ?? 0);
 const SHORT_RUN_INPUTS = 3000;
 
@@ -43,7 +44,7 @@ describe("hostile input", () => {
       const frames = Array.from({ length: 4 }, () => corpus[Math.floor(random() * corpus.length)] as Buffer);
       const stream = damaged(random, Buffer.concat(frames));
       const whole = feed(world, loggedIn(world), [stream]);
-      expect(essence(feed(world, loggedIn(world), byteByByte(stream)))).toEqual(essence(whole));
+      expectSame(essence(feed(world, loggedIn(world), byteByByte(stream))), essence(whole));
     }
   });
 
