@@ -49,6 +49,8 @@ export async function fillOrganization(
      from (select id, email, abs(hashtext(email)) as h from people) as p`,
     [organizationId, count, offset],
   );
+  // Statistics of a smaller organization would have every device compared with every member.
+  await db.query("analyze devices, memberships");
   await db.query(
     `insert into assignments (id, organization_id, device_id, user_id, role, is_active, source, search, assigned_at)
      select gen_random_uuid(), $1, d.id, m.user_id, 10 + 10 * (d.n % 3), true, 'assign', m.email || E'\\n' || d.uid,
