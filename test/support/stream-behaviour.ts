@@ -111,8 +111,8 @@ function keptBytes(): number {
   return process.memoryUsage().heapUsed;
 }
 
-/** For the slow tests: a minute of random and damaged input, without a growing heap. */
-export function fuzzForAMinute({ world, corpus }: StreamCase): void {
+/** For the slow tests: a minute of random and damaged input, or as long as VIGIL_FUZZ_SECONDS says, without a growing heap. */
+export function fuzzAtLength({ world, corpus }: StreamCase): void {
   const seconds = Number(process.env.VIGIL_FUZZ_SECONDS ?? 60);
   const random = seededRandom(4242);
   const run = (share: number) => {

@@ -1,10 +1,10 @@
 import { it } from "vitest";
 import { gl200Case } from "../../../test/support/gl200-corpus.ts";
-import { expectSameInPieces, fuzzForAMinute } from "../../../test/support/stream-behaviour.ts";
+import { expectSameInPieces, fuzzAtLength } from "../../../test/support/stream-behaviour.ts";
 
 it(
-  "the gl200 codec reads random and damaged input for a minute without throwing or keeping memory",
-  () => fuzzForAMinute(gl200Case),
+  "the gl200 codec reads random and damaged input at length without throwing or keeping memory",
+  () => fuzzAtLength(gl200Case),
   600_000,
 );
 
