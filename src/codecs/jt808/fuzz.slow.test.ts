@@ -2,9 +2,9 @@ import { expect, it } from "vitest";
 import { fuzz, seededRandom } from "../../../test/support/codec-harness.ts";
 import { jt808Corpus, jt808World } from "../../../test/support/jt808-corpus.ts";
 
-const seconds = Number(process.env.VIGIL_FUZZ_SECONDS ?? 60);
+const seconds = Number(process.env.VIGIL_FUZZ_SECONDS ?? 20);
 
-it("the jt808 codec takes a minute of hostile input without a fault and without growing", {
+it("the jt808 codec takes hostile input at length without a fault and without growing", {
   timeout: 120_000 + seconds * 2000,
 }, () => {
   const heapBefore = process.memoryUsage().heapUsed;
