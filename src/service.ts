@@ -87,9 +87,10 @@ async function open(
   await keepPartitions(db, tablesOf(config), clock, log, retention);
 
   observeProcess(metrics);
-  let isClosing = false;
+  // Ready is who takes traffic: a balancer must not send a call before the last role listens.
+  let phase: "starting" | "running" | "shutting down" = "starting";
   const notReady = async (): Promise<string | undefined> => {
-    if (isClosing) return "shutting down";
+    if (phase !== "running") return phase;
     return db.point.one`select 1 as one`.then(
       () => undefined,
       () => "the database does not answer",
@@ -128,6 +129,7 @@ async function open(
   if (api) address = http;
 
   const { count } = await db.one<{ count: number }>`select count(*) as count from organizations`;
+  phase = "running";
   return {
     http,
     gateway,
@@ -137,7 +139,7 @@ async function open(
     metrics,
     notReady,
     close: () => {
-      isClosing = true;
+      phase = "shutting down";
       return lifecycle.close();
     },
   };
