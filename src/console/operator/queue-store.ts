@@ -62,8 +62,8 @@ export const failedJobList = defineList({
 });
 
 /**
- * Jobs that were given up, of both tables in the order of time without reading either whole. Nobody retries them: who needs the
- * mail or the message asks for it again.
+ * Jobs that were given up, of both tables in the order of time without reading either whole: for that the columns of both need
+ * the same types. Nobody retries them: who needs the mail or the message asks for it again.
  */
 export const listFailedJobs = (db: Db, query: ListQuery): Promise<ListPage<FailedJob>> =>
   sqlCursorPage<FailedJob>(
@@ -76,7 +76,7 @@ export const listFailedJobs = (db: Db, query: ListQuery): Promise<ListPage<Faile
           regexp_replace(last_error, '[^\s<>]+@[^\s<>]+', '***', 'g') as error, finished_at as failed_at
         from mails where status = 'failed'
         union all
-        select id, 'speech', null, organization_id, speech_attempts, failure_reason, created_at
+        select id, 'speech', null, organization_id, speech_attempts::int, failure_reason, created_at
         from messages where failure_reason = 'tts_failed'
       ) j join organizations o on o.id = j.organization_id`,
       where: [sql`true`],
