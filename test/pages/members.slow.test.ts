@@ -114,7 +114,7 @@ describe.skipIf(!browserPath)("members of an organization (skipped where no Chro
     const row = (email: string) => invitations.getByRole("row").filter({ hasText: email });
     await invite("dario@example.org");
     await row("dario@example.org").getByText("Pending").waitFor();
-    await row("dario@example.org").getByRole("button", { name: "Send the invitation of dario" }).click();
+    await row("dario@example.org").getByRole("button", { name: "Send again: dario@example.org" }).click();
     await invitations.getByText("Within an hour it is sent once. Please wait.").waitFor();
     await invite("elena@example.org");
     await row("elena@example.org").getByRole("button", { name: "Revoke" }).click();

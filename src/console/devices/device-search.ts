@@ -81,8 +81,10 @@ function textCondition(principal: Principal, search: string, catalog: Catalog): 
   const models = catalog.models.filter(({ slug, name, manufacturer }) =>
     [slug, name, manufacturer].some((text) => text.toLowerCase().includes(wanted)),
   );
-  return sql`(${containing(sql`d.search`, search)}
-    or d.device_model_slug = any(${models.map(({ slug }) => slug)}::text[])
+  // Of a list that it does not know, a kept plan assumes that it names every model, and reads all devices.
+  const byModel =
+    models.length === 0 ? sql`` : sql`or d.device_model_slug = any(${models.map(({ slug }) => slug)}::text[])`;
+  return sql`(${containing(sql`d.search`, search)} ${byModel}
     or d.id = any(array(
       select a.device_id from memberships m
       join assignments a on a.organization_id = m.organization_id and a.user_id = m.user_id and a.is_active
