@@ -4,6 +4,7 @@ import type { Route } from "../../src/http/route.ts";
 import { openTestApi, type TestApi } from "../support/api.ts";
 import { callsWith, signIn } from "../support/browser-session.ts";
 import { auditOf, makeDevice, nobodysId, type TestDevice } from "../support/fixtures.ts";
+import { inviteByMail } from "../support/invitations.ts";
 import { makeOperator } from "../support/operators.ts";
 import { describeSchemasThatCompile } from "../support/schemas-compile.ts";
 import {
@@ -57,14 +58,17 @@ describe("the matrix of the console", () => {
   let own: TestOrganization;
   let foreign: TestIntegration;
   let foreignDevice: TestDevice;
+  let foreignInvitationId: string;
   const cookies = new Map<Need, string>();
 
   beforeAll(async () => {
     api = await openTestApi({ isPrivate: true });
     own = await makeOrganization(api, { features: ["managed_onboarding"] });
-    const other = await makeOrganization(api);
+    const other = await makeOrganization(api, { features: ["managed_onboarding"] });
     foreign = await makeIntegration(api, other);
     foreignDevice = await makeDevice(api, other);
+    foreignInvitationId = (await inviteByMail(api, foreign.token, foreignDevice.uid, { email: "guest@example.org" }))
+      .id;
     for (const role of roles) cookies.set(role, (await signIn(api, (await makePerson(api, own, role)).email)).cookie);
     await makeOperator(api, "ops@example.org");
     cookies.set("operator", (await signIn(api, "ops@example.org")).cookie);
@@ -126,13 +130,17 @@ describe("the matrix of the console", () => {
     }
   });
 
+  const foreignIdFor = (path: string): string => {
+    if (path.includes(":uid")) return foreignDevice.uid;
+    return path.startsWith("/console/api/invitations/") ? foreignInvitationId : foreign.id;
+  };
   const named = administered.filter(({ path }) => /:(id|uid)/.test(path));
 
   it.each(named.map((one) => [nameOf(one), one] as const))(
     "%s finds nothing of another organization",
     async (_, one) => {
       const before = await auditOf(api, foreign.id);
-      for (const id of [one.path.includes(":uid") ? foreignDevice.uid : foreign.id, nobodysId, "no-id"]) {
+      for (const id of [foreignIdFor(one.path), nobodysId, "no-id"]) {
         for (const role of ["ADMIN", "OWNER"] as const) {
           const answer = await call(one, cookies.get(role) ?? "", id);
           expect([role, answer.status, answer.body.code]).toEqual([role, 404, "not_found"]);

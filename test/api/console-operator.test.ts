@@ -171,7 +171,7 @@ describe("what operators see and do", () => {
 
   it("shows what waits and what was given up, without addresses of people", async () => {
     const now = api.clock.now();
-    const error = "550 <ada@example.org>: no such user";
+    const error = "550 <ada@example.org>: no such user, alias of bess@example.org";
     for (const status of ["failed", "queued"]) {
       await api.db.run`
         insert into mails (id, organization_id, kind, recipient, locale, status, attempts, next_attempt_at, last_error,
@@ -192,7 +192,14 @@ describe("what operators see and do", () => {
     expect(queues[0].late_seconds).toBeGreaterThanOrEqual(60);
     expect((await operator.get(`${root}failed-jobs/`)).body).toMatchObject({
       next: null,
-      results: [{ kind: "mail", subject: "invitation", organization: "care-co", error: "550 <***>: no such user" }],
+      results: [
+        {
+          kind: "mail",
+          subject: "invitation",
+          organization: "care-co",
+          error: "550 <***>: no such user, alias of ***",
+        },
+      ],
     });
   });
 

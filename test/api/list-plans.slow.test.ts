@@ -1,11 +1,13 @@
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { deviceSearchList, searchDevices } from "../../src/console/devices/device-search.ts";
 import { listPeople, personList } from "../../src/console/person-list.ts";
 import type { Db } from "../../src/db/database.ts";
 import { type ListSpec, parseListQuery } from "../../src/http/lists.ts";
 import type { Principal } from "../../src/http/principal.ts";
 import { assignmentList, listAssignments } from "../../src/resources/assignments/assignment-list.ts";
 import { auditList, listAudit } from "../../src/resources/audit/audit-list.ts";
+import { loadCatalog } from "../../src/resources/catalog/catalog.ts";
 import { deviceList, listDevices } from "../../src/resources/devices/device-list.ts";
 import { invitationList, listInvitations } from "../../src/resources/invitations/invitation-store.ts";
 import { listUsers, userList } from "../../src/resources/users/user-list.ts";
@@ -25,12 +27,28 @@ interface List {
   search: string;
 }
 
+const catalog = loadCatalog();
 const someone = "b6d767d2-f8ed-5d21-a44b-0e5886680cb9";
 const lists: Record<string, List> = {
   devices: {
     spec: deviceList,
     read: (db, principal, query) => listDevices(db, principal, query),
     filters: { device_model_slug: "watch-generic", protocol_slug: "watch", is_online: "true", tags: "ward-7" },
+    search: "watch 5999",
+  },
+  "devices in the console": {
+    spec: { ...deviceSearchList, ordering: ["name"] },
+    read: (db, principal, query) => searchDevices(db, principal, query, catalog, new Date()),
+    filters: {
+      device_model_slug: "watch-generic",
+      protocol_slug: "watch",
+      is_online: "true",
+      tags: "ward-7",
+      uid: "350000000000001",
+      state: "offline",
+      battery: "low",
+      seen: "never",
+    },
     search: "watch 5999",
   },
   users: {

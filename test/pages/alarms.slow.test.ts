@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { browserPath } from "../support/browser.ts";
-import { type ConsoleWorld, emailOf, openConsoleWorld } from "../support/console-world.ts";
+import { type ConsoleWorld, emailOf, openConsoleWorld, signIn } from "../support/console-world.ts";
 import { iwSos } from "../support/fleet.ts";
 
 const uid = "490154203237518";
@@ -20,12 +20,15 @@ describe.skipIf(!browserPath)("alarms that cannot be missed (skipped where no Ch
   afterAll(() => world?.close());
 
   /** A call for help as a watch sends it; a minute apart on its own clock, so that each is an alarm of its own. */
-  let minutesAgo = 10;
-  async function callForHelp(): Promise<void> {
+  let minutesAgo = 20;
+  /** When it called. */
+  async function callForHelp(): Promise<number> {
     const watch = await world.openWatch(uid);
-    watch.write(iwSos(Date.now() - minutesAgo-- * 61_000));
+    const calledAt = Date.now();
+    watch.write(iwSos(calledAt - minutesAgo-- * 61_000));
     await watch.until("IWBP10");
     await watch.close();
+    return calledAt;
   }
   const live = (page: Page) => page.getByRole("status").filter({ hasText: "Live" }).waitFor({ timeout: 60_000 });
   const alarm = (page: Page) => page.getByRole("article", { name: "SOS: Nonna" });
@@ -74,13 +77,52 @@ describe.skipIf(!browserPath)("alarms that cannot be missed (skipped where no Ch
     await second.close();
   });
 
+  it("rings, asks once whether it may notify, and notifies who looks elsewhere", async () => {
+    const { page, errors, close } = await world.open();
+    // Stands in for what a browser without a screen cannot show or play, and counts it.
+    await page.addInitScript(`
+      globalThis.seen = { asked: 0, notices: [], tones: 0 };
+      globalThis.Notification = class {
+        static permission = "default";
+        static async requestPermission() {
+          seen.asked++;
+          return (this.permission = "granted");
+        }
+        constructor(title) {
+          seen.notices.push(title);
+        }
+      };
+      const createOscillator = AudioContext.prototype.createOscillator;
+      AudioContext.prototype.createOscillator = function () {
+        seen.tones++;
+        return createOscillator.call(this);
+      };
+      Object.defineProperty(document, "hidden", { get: () => globalThis.isAway === true });
+    `);
+    const seen = () => page.evaluate<{ asked: number; notices: string[]; tones: number }>("seen");
+    await page.goto(`${world.http}/console/alarms`);
+    await signIn(page, emailOf("OWNER"));
+    await live(page);
+    await page.getByRole("button", { name: "Notify me" }).click();
+    await page.getByRole("button", { name: "Notify me" }).waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Test", exact: true }).click();
+    expect(await seen()).toEqual({ asked: 1, notices: ["This is how an alarm sounds."], tones: 6 });
+    await page.evaluate("globalThis.isAway = true");
+    await callForHelp();
+    await vi.waitFor(async () => expect((await seen()).notices.at(-1)).toBe("SOS: Nonna"), { timeout: 30_000 });
+    const { asked, tones } = await seen();
+    expect([asked, tones >= 12]).toEqual([1, true]);
+    await alarm(page).getByRole("button", { name: "Acknowledge" }).click();
+    await alarm(page).waitFor({ state: "detached" });
+    expect(errors).toEqual([]);
+    await close();
+  });
+
   it("misses nothing of a night in which the laptop slept", async () => {
     const { page, close } = await world.open();
     await page.clock.install();
     await page.goto(`${world.http}/console/alarms`);
-    await page.getByLabel("E-mail").fill(emailOf("OWNER"));
-    await page.getByLabel("Password").fill("correct horse battery");
-    await page.getByRole("button", { name: "Sign in" }).click();
+    await signIn(page, emailOf("OWNER"));
     await live(page);
     await page.context().setOffline(true);
     await callForHelp();
@@ -102,6 +144,44 @@ describe.skipIf(!browserPath)("alarms that cannot be missed (skipped where no Ch
     await page.getByText("1 device", { exact: true }).waitFor();
     await page.getByLabel("Find a device").fill("somebody else");
     await page.getByText("0 devices").waitFor();
+    await page.getByLabel("Find a device").fill(uid.slice(0, 9));
+    await page.getByText("1 device", { exact: true }).waitFor();
+    await close();
+  });
+
+  it("is all within reach of the keyboard: finds a device, follows it on the map, and opens it", async () => {
+    const { page, close } = await world.openAs("OWNER", "/console/");
+    const list = page.getByRole("region", { name: "Devices" });
+    await list.getByRole("link", { name: "Nonna" }).waitFor();
+    await page.getByLabel("Find a device").focus();
+    await page.keyboard.type("nonna");
+    await page.getByText("1 device", { exact: true }).waitFor();
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Space");
+    await list.getByRole("button", { name: "Stop following: Nonna", pressed: true }).waitFor();
+    expect(new URL(page.url()).searchParams.get("device")).toBe(uid);
+    await page.keyboard.press("Shift+Tab");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Nonna", level: 1 }).waitFor();
+    await close();
+  });
+
+  it("shows a call for help within two seconds", async () => {
+    const { page, close } = await world.openAs("OWNER", "/console/alarms");
+    await live(page);
+    // The best of three: the machine of a test run is busy with other things, too.
+    const times: number[] = [];
+    for (let round = 0; round < 3; round++) {
+      const before = await page.getByRole("article").count();
+      const shownAt = page.evaluate<number>(`new Promise((resolve) => {
+        const look = () => document.querySelectorAll("article").length > ${before} && resolve(Date.now());
+        new MutationObserver(look).observe(document.body, { childList: true, subtree: true });
+      })`);
+      const calledAt = await callForHelp();
+      times.push((await shownAt) - calledAt);
+    }
+    expect(Math.min(...times)).toBeLessThan(2000);
     await close();
   });
 });

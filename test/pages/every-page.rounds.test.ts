@@ -48,6 +48,8 @@ describe.skipIf(!browserPath)("every page of the console (skipped where no Chrom
       const kind = role === "USER" ? "owner" : "assigned";
       await world.api("POST", `/devices/${uid}/assign/`, { user_id: userId, role: kind });
     }
+    await runVigil(["org", "set", world.slug, "--feature", "managed_onboarding"], world.env);
+    await world.api("POST", `/devices/${uid}/share/`, { email: "guest@example.org" });
     await world.api("POST", "/geofences/", { name: "Villa", center: { lat: 41.9, lng: 12.5 }, radius: 200 });
     await world.api("POST", "/alert-thresholds/", { scope: "Organization", metric_key: "hr", high: 120 });
     const create = ["integration", "create", "--org", world.slug, "--name", "Ward board"];

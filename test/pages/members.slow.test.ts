@@ -11,6 +11,7 @@ import {
   emailOf,
   findViolations,
   openConsoleWorld,
+  signIn,
 } from "../support/console-world.ts";
 import { runVigil } from "../support/vigil-process.ts";
 
@@ -98,6 +99,57 @@ describe.skipIf(!browserPath)("members of an organization (skipped where no Chro
     expect(await findViolations(page)).toEqual([]);
     await part.getByRole("button", { name: "End: Carla" }).click();
     await row("Carla").waitFor({ state: "detached" });
+  });
+
+  it("invites somebody, who accepts by the mailed page, and ends the membership", { timeout: 180_000 }, async () => {
+    const { page } = admin;
+    await go("/console/members");
+    const invitations = page.getByRole("region", { name: "Invitations" });
+    const invite = async (email: string): Promise<void> => {
+      await invitations.getByLabel("E-mail").fill(email);
+      await invitations.getByLabel("Role").selectOption("Viewer");
+      await invitations.getByRole("button", { name: "Invite" }).click();
+      await invitations.getByText(`The invitation to ${email} is on its way.`).waitFor();
+    };
+    const row = (email: string) => invitations.getByRole("row").filter({ hasText: email });
+    await invite("dario@example.org");
+    await row("dario@example.org").getByText("Pending").waitFor();
+    await row("dario@example.org").getByRole("button", { name: "Send again: dario@example.org" }).click();
+    await invitations.getByText("Within an hour it is sent once. Please wait.").waitFor();
+    await invite("elena@example.org");
+    await row("elena@example.org").getByRole("button", { name: "Revoke" }).click();
+    await row("elena@example.org").getByRole("group").getByRole("button", { name: "Revoke" }).click();
+    await row("elena@example.org").getByText("Revoked").waitFor();
+    expect(await findViolations(page)).toEqual([]);
+
+    const guest = await world.open({ bypassCSP: true });
+    const revoked = new URL(await mailedLink("elena@example.org"));
+    await guest.page.goto(`${world.http}${revoked.pathname}${revoked.search}`);
+    await guest.page.getByRole("heading", { name: "This link is not valid" }).waitFor();
+    const link = new URL(await mailedLink("dario@example.org"));
+    expect(link.pathname).toBe("/console/accept");
+    await guest.page.goto(`${world.http}${link.pathname}${link.search}`);
+    await guest.page.getByRole("heading", { name: "Accept the invitation" }).waitFor();
+    expect(await findViolations(guest.page)).toEqual([]);
+    await guest.page.getByLabel("First name").fill("Dario");
+    await guest.page.getByLabel("New password").fill(consolePassword);
+    await guest.page.getByRole("button", { name: "Accept" }).click();
+    await guest.page.getByRole("heading", { name: "Invitation accepted" }).waitFor();
+    await guest.page.goto(`${world.http}/console/alarms`);
+    await signIn(guest.page, "dario@example.org");
+    await guest.page.getByRole("heading", { name: "Alarms", level: 1 }).waitFor();
+
+    await page.reload();
+    const member = page.getByRole("row").filter({ has: page.getByRole("link", { name: "Dario", exact: true }) });
+    await row("dario@example.org").getByText("Accepted").waitFor();
+    await member.getByRole("button", { name: "End membership" }).click();
+    await member.getByRole("group").getByRole("button", { name: "End membership" }).click();
+    await member.waitFor({ state: "detached" });
+    // The session of who is no longer a member is over.
+    await guest.page.reload();
+    await guest.page.getByRole("heading", { name: "Sign in", level: 1 }).waitFor();
+    expect([guest.errors, guest.outside]).toEqual([[], []]);
+    await guest.close();
   });
 
   it("throws no error and asks nobody else on the way", () => {

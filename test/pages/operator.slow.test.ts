@@ -39,6 +39,11 @@ describe.skipIf(!browserPath)("operators in the browser (skipped where no Chromi
        from devices where uid = $1`,
       [uid],
     );
+    await sql.query(
+      `insert into mails (id, organization_id, kind, recipient, locale, status, attempts, next_attempt_at, last_error, created_at, finished_at)
+       select gen_random_uuid(), id, 'invitation', 'guest@example.org', 'en', 'failed', 5, now(), '550 no such user: guest@example.org', now(), now()
+       from organizations`,
+    );
     await sql.query("update integrations set webhook_url = 'https://hooks.invalid/vigil'");
     await sql.query("update outbound_lanes set push_epoch = 1, push_epochs = 1");
     await sql.query(
@@ -127,6 +132,15 @@ describe.skipIf(!browserPath)("operators in the browser (skipped where no Chromi
     await page.getByRole("group").getByRole("button", { name: "Redrive" }).click();
     await page.getByText("1 event is due again.").waitFor();
     expect((await sql.query("select from dead_letters")).rowCount).toBe(0);
+  });
+
+  it("shows a mail that was given up with its reason, and hides the address", async () => {
+    const { page } = operator;
+    await open("deliveries");
+    const jobs = page.getByRole("region", { name: "Jobs that were given up" });
+    await jobs.getByText("550 no such user: ***").waitFor();
+    await jobs.getByText("invitation").waitFor();
+    expect(await page.getByText("guest@example.org").count()).toBe(0);
   });
 
   it("shows a poisoned packet with its frame, stores it, and lists ids that nobody has registered", async () => {

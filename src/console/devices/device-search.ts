@@ -5,7 +5,12 @@ import { defineList, type ListQuery } from "../../http/lists.ts";
 import type { Principal } from "../../http/principal.ts";
 import { choiceParam, textsParam } from "../../http/query-params.ts";
 import type { Catalog } from "../../resources/catalog/catalog.ts";
-import { batteryPercent, deviceConditions, deviceList, listDevices } from "../../resources/devices/device-list.ts";
+import {
+  deviceConditions,
+  deviceList,
+  type FurtherConditions,
+  listDevices,
+} from "../../resources/devices/device-list.ts";
 import type { DeviceRow } from "../../resources/devices/device-store.ts";
 import { severities } from "../../resources/events/event-types.ts";
 
@@ -14,7 +19,7 @@ const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 /** A position that old may no longer be where the person is; the same as in the pages. */
 const staleAfterMs = 2 * hourMs;
-const lowPercent = 20;
+const slotMs = minuteMs / 2;
 
 /** The devices one may see, as the list of the console filters and sorts them. */
 export const deviceSearchList = defineList({
@@ -34,7 +39,7 @@ export const deviceSearchList = defineList({
 export type DeviceSearch = ListQuery<(typeof deviceSearchList)["filters"]>;
 
 /** What nobody has acknowledged and asks for somebody. */
-const inAlarm = (principal: Principal): Sql => sql`d.id in (
+const inAlarm = (principal: Principal): Sql => sql`s.device_id in (
   select e.device_id from events e
   where e.organization_id = ${principal.organization.id} and e.deleted_at is null and e.acknowledged_at is null
     and e.severity in (${severities.critical}, ${severities.warning}))`;
@@ -42,20 +47,25 @@ const inAlarm = (principal: Principal): Sql => sql`d.id in (
 function stateCondition(principal: Principal, state: string, now: Date): Sql {
   const alarm = inAlarm(principal);
   if (state === "alarm") return alarm;
-  if (state === "offline") return sql`s.is_online is not true and not (${alarm})`;
+  if (state === "offline") return sql`not s.is_online and not (${alarm})`;
   const stale = sql`coalesce((s.last_location ->> 'ts')::timestamptz < ${new Date(now.getTime() - staleAfterMs)}, false)`;
   return sql`s.is_online and not (${alarm}) and ${state === "stale" ? stale : sql`not ${stale}`}`;
 }
 
+/** The bands of the column: below 20 %, below 50 %, the others. */
 function batteryCondition(battery: string): Sql {
-  if (battery === "unknown") return sql`${batteryPercent} is null`;
-  return sql`${batteryPercent} < ${battery === "low" ? lowPercent : 50}`;
+  if (battery === "unknown") return sql`s.battery_band is null`;
+  return battery === "low" ? sql`s.battery_band = 1` : sql`s.battery_band in (1, 2)`;
 }
 
+/** The time itself has no index, the half minute it lies in has. */
 function seenCondition(seen: string, now: Date): Sql {
-  if (seen === "never") return sql`s.last_seen_at is null`;
-  if (seen === "older") return sql`s.last_seen_at < ${new Date(now.getTime() - dayMs)}`;
-  return sql`s.last_seen_at >= ${new Date(now.getTime() - (seen === "hour" ? hourMs : dayMs))}`;
+  if (seen === "never") return sql`s.seen_slot is null`;
+  const limit = new Date(now.getTime() - (seen === "hour" ? hourMs : dayMs));
+  const slot = Math.floor(limit.getTime() / slotMs);
+  return seen === "older"
+    ? sql`s.seen_slot <= ${slot} and s.last_seen_at < ${limit}`
+    : sql`s.seen_slot >= ${slot} and s.last_seen_at >= ${limit}`;
 }
 
 /** Whoever finds more people than this with a word is looking for something else. */
@@ -71,8 +81,10 @@ function textCondition(principal: Principal, search: string, catalog: Catalog): 
   const models = catalog.models.filter(({ slug, name, manufacturer }) =>
     [slug, name, manufacturer].some((text) => text.toLowerCase().includes(wanted)),
   );
-  return sql`(${containing(sql`d.search`, search)}
-    or d.device_model_slug = any(${models.map(({ slug }) => slug)}::text[])
+  // Of a list that it does not know, a kept plan assumes that it names every model, and reads all devices.
+  const byModel =
+    models.length === 0 ? sql`` : sql`or d.device_model_slug = any(${models.map(({ slug }) => slug)}::text[])`;
+  return sql`(${containing(sql`d.search`, search)} ${byModel}
     or d.id = any(array(
       select a.device_id from memberships m
       join assignments a on a.organization_id = m.organization_id and a.user_id = m.user_id and a.is_active
@@ -80,20 +92,26 @@ function textCondition(principal: Principal, search: string, catalog: Catalog): 
       limit ${maxHeldDevices})))`;
 }
 
+/** Conditions on the state rows say that their device lives, as the indexes of these rows do. */
 function furtherConditions(
   principal: Principal,
   { filters, search }: Pick<DeviceSearch, "filters" | "search">,
   catalog: Catalog,
   now: Date,
-): Sql[] {
+): FurtherConditions {
   const { uid, state, battery, seen } = filters;
-  return [
-    ...(search === undefined ? [] : [textCondition(principal, search, catalog)]),
-    ...(uid === undefined ? [] : [sql`d.uid = any(${uid}::text[])`]),
+  const ofState = [
     ...(state === undefined ? [] : [stateCondition(principal, state, now)]),
     ...(battery === undefined ? [] : [batteryCondition(battery)]),
     ...(seen === undefined ? [] : [seenCondition(seen, now)]),
   ];
+  return {
+    ofState: ofState.length === 0 ? [] : [sql`s.is_live`, ...ofState],
+    others: [
+      ...(search === undefined ? [] : [textCondition(principal, search, catalog)]),
+      ...(uid === undefined ? [] : [sql`d.uid = any(${uid}::text[])`]),
+    ],
+  };
 }
 
 /** The filters that the list for partners has too; the others are conditions of their own. */
@@ -122,7 +140,7 @@ export const searchConditions = (
   query: Pick<DeviceSearch, "filters" | "search">,
   catalog: Catalog,
   now: Date,
-): Sql[] => [
-  ...deviceConditions(principal, { filters: deviceFilters(query) }),
-  ...furtherConditions(principal, query, catalog, now),
-];
+): Sql[] => {
+  const { ofState, others } = furtherConditions(principal, query, catalog, now);
+  return [...deviceConditions(principal, { filters: deviceFilters(query) }), ...ofState, ...others];
+};

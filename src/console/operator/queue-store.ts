@@ -62,23 +62,27 @@ export const failedJobList = defineList({
 });
 
 /**
- * Jobs that were given up, of both tables in the order of time without reading either whole. Nobody retries them: who needs the
- * mail or the message asks for it again.
+ * Jobs that were given up, of both tables in the order of time. Each part has the order of the whole, so that the two are merged
+ * from their indexes and neither is read further than the page. Nobody retries them: who needs the mail or the message asks for
+ * it again.
  */
-export const listFailedJobs = (db: Db, query: ListQuery): Promise<ListPage<FailedJob>> =>
-  sqlCursorPage<FailedJob>(
+export function listFailedJobs(db: Db, query: ListQuery): Promise<ListPage<FailedJob>> {
+  const isDescending = query.ordering[0]?.descending !== (query.cursor?.side === "before");
+  const direction = isDescending ? sql`desc` : sql`asc`;
+  return sqlCursorPage<FailedJob>(
     db,
     { ...query, search: undefined },
     {
-      select: sql`j.id, j.kind, j.subject, o.slug as organization, j.attempts, j.error, j.failed_at`,
+      select: sql`j.id, j.kind, j.subject, j.attempts, j.error, j.failed_at,
+        (select o.slug from organizations o where o.id = j.organization_id) as organization`,
       from: sql`(
-        select id, 'mail' as kind, kind as subject, organization_id, attempts,
-          regexp_replace(last_error, '[^\s<>]+@[^\s<>]+', '***', 'g') as error, finished_at as failed_at
-        from mails where status = 'failed'
+        (select id, 'mail' as kind, kind as subject, organization_id, attempts,
+          regexp_replace(last_error, '[^\\s<>]+@[^\\s<>]+', '***', 'g') as error, finished_at as failed_at
+        from mails where status = 'failed' order by finished_at ${direction}, id ${direction})
         union all
-        select id, 'speech', null, organization_id, speech_attempts, failure_reason, created_at
-        from messages where failure_reason = 'tts_failed'
-      ) j join organizations o on o.id = j.organization_id`,
+        (select id, 'speech', null, organization_id, speech_attempts::int, failure_reason, created_at
+        from messages where failure_reason = 'tts_failed' order by created_at ${direction}, id ${direction})
+      ) j`,
       where: [sql`true`],
       search: sql`''`,
       ordering: { failed_at: { column: sql`j.failed_at` } },
@@ -88,3 +92,4 @@ export const listFailedJobs = (db: Db, query: ListQuery): Promise<ListPage<Faile
       position: ({ failed_at, id }) => ({ value: failed_at.toISOString(), id }),
     },
   );
+}

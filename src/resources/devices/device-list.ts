@@ -32,10 +32,16 @@ export function deviceConditions(principal: Principal, { filters }: Pick<DeviceQ
 }
 
 /** What the device last said of its battery; null for one that never did. */
-export const batteryPercent = sql`(s.last_status -> 'bat' ->> 'value')::float8`;
+const batteryPercent = sql`(s.last_status -> 'bat' ->> 'value')::float8`;
+
+/** What narrows the list by more than it has filters for. `ofState`: conditions on the state rows `s` alone. */
+export interface FurtherConditions {
+  ofState: readonly Sql[];
+  others: readonly Sql[];
+}
 
 /** Presence is in the state rows, which say themselves whether their device lives. */
-function presenceSource(principal: Principal, { filters }: DeviceQuery): PageSource["narrow"] {
+function presenceSource(principal: Principal, { filters }: DeviceQuery, ofState: readonly Sql[]): PageSource["narrow"] {
   const { is_online, ...others } = filters;
   if (!seesAllDevices(principal) || Object.values(others).some((value) => value !== undefined)) return undefined;
   return {
@@ -43,6 +49,7 @@ function presenceSource(principal: Principal, { filters }: DeviceQuery): PageSou
     where: [
       sql`s.organization_id = ${principal.organization.id} and s.is_live`,
       ...(is_online === undefined ? [] : [sql`s.is_online = ${is_online}`]),
+      ...ofState,
     ],
     ordering: {
       is_online: { column: sql`s.is_online` },
@@ -52,18 +59,17 @@ function presenceSource(principal: Principal, { filters }: DeviceQuery): PageSou
   };
 }
 
-/** `further` narrows the list by what this one has no filter for. */
 export function listDevices(
   db: Db,
   principal: Principal,
   query: DeviceQuery,
-  further: readonly Sql[] = [],
+  { ofState, others }: FurtherConditions = { ofState: [], others: [] },
 ): Promise<ListPage<DeviceRow>> {
-  const narrow = further.length === 0 ? presenceSource(principal, query) : undefined;
+  const narrow = others.length === 0 ? presenceSource(principal, query, ofState) : undefined;
   const source: PageSource = {
     select: deviceColumns,
     from: deviceTables,
-    where: [...deviceConditions(principal, query), ...further],
+    where: [...deviceConditions(principal, query), ...ofState, ...others],
     search: sql`d.search`,
     ordering: {
       uid: { column: sql`d.uid` },

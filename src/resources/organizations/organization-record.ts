@@ -45,7 +45,7 @@ export const pageOrganizations = (db: Db, query: ListQuery): Promise<ListPage<Co
   sqlPage<CountedOrganization>(db, query, {
     select: sql`${organizationColumns},
       (select count(*) from devices d where d.organization_id = organizations.id and d.deleted_at is null) as devices,
-      (select count(*) from memberships m where m.organization_id = organizations.id and m.closed_at is null) as members`,
+      (select count(*) from memberships m where m.organization_id = organizations.id and m.is_open) as members`,
     from: sql`organizations`,
     where: [sql`true`],
     search: sql`lower(slug || ' ' || name)`,
