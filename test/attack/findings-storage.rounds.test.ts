@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { AttackedService, comesTrue, type Party, pause } from "../support/attacked-service.ts";
 import { openSocket } from "../support/attackers.ts";
 import { createTestDatabase } from "../support/database.ts";
-import { iwHeartRate, iwSos } from "../support/fleet.ts";
+import { iwHeartRate, iwPosition, iwSos } from "../support/fleet.ts";
 import { openIwWatch } from "../support/iw-watch.ts";
 import { tempFolder } from "../support/vigil-process.ts";
 
@@ -46,8 +46,8 @@ describe("a device that sends recordings without an end", () => {
     const fill = (): void => {
       for (let isRead = true; isRead && socket.writable; sent++) {
         // Each a recording of its own, and random: what is alike is stored once, or compressed.
-        const head = `IWAP07,20260301${String(sent).padStart(6, "0")},1,1,6000,`;
-        const sound = Buffer.from(Array.from({ length: 6000 }, () => 0x80 | (Math.random() * 128)));
+        const head = `IWAP07,20260301${String(sent).padStart(6, "0")},1,1,4000,`;
+        const sound = Buffer.from(Array.from({ length: 4000 }, () => 0x80 | (Math.random() * 128)));
         isRead = socket.write(Buffer.concat([Buffer.from(head), sound, Buffer.from("#")]));
       }
     };
@@ -59,7 +59,7 @@ describe("a device that sends recordings without an end", () => {
     await pause(20_000);
     const grown = Math.round((await sizeOf(url)) - before);
     console.log(
-      `M1: one device sent ${Math.round((sent * 6000) / 1_048_576)} MB in 20 s, the database grew by ${grown} MB`,
+      `M1: one device sent ${Math.round((sent * 4000) / 1_048_576)} MB in 20 s, the database grew by ${grown} MB`,
     );
     expect(grown).toBeLessThan(8);
   });
@@ -70,13 +70,13 @@ describe("a device that sends recordings without an end", () => {
     const party = await service.makeParty("victim");
     const uid = await service.register(party);
     const watch = await openIwWatch(service.gatewayPort, uid);
-    for (let n = 0; n < 50; n++) watch.write(iwHeartRate(60 + n));
+    for (let n = 0; n < 50; n++) watch.write(iwPosition(Date.now() - n * 60_000));
     await pause(3000);
     watch.write(iwSos(Date.now()));
     const isAnswered = await comesTrue(() => watch.received.some((frame) => frame.startsWith("IWBP10")), 20_000);
-    const stored = watch.received.filter((frame) => frame.startsWith("IWBP49")).length;
+    const stored = watch.received.filter((frame) => frame.startsWith("IWBP01")).length;
     watch.close();
-    console.log(`M1: below the floor, ${stored} of 50 heart rates were stored; SOS answered: ${isAnswered}`);
+    console.log(`M1: below the floor, ${stored} of 50 positions were stored; SOS answered: ${isAnswered}`);
     expect([stored, isAnswered]).toEqual([0, true]);
     expect(await eventsOf(service, uid, party)).toHaveLength(1);
   });
@@ -172,6 +172,6 @@ describe("the log of the last weeks", () => {
     console.log(
       `M11: ${before.length} entries of the log before, ${after.length} after a start with ${JSON.stringify(wrong)}`,
     );
-    expect(after).toEqual(before);
+    expect(after.slice(0, before.length)).toEqual(before);
   });
 });
