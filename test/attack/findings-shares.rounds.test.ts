@@ -1,6 +1,7 @@
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AttackedService, comesTrue, type Party, pause } from "../support/attacked-service.ts";
+import { floodVoice } from "../support/attackers.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { ecgFrame, openIwWatch } from "../support/iw-watch.ts";
 import { SosWatch } from "../support/sos-watch.ts";
@@ -73,6 +74,20 @@ describe("a device with 60,000 recordings of one name", () => {
   });
 });
 
+describe("twenty watches that send recordings without an end", () => {
+  it("delay no call for help", async () => {
+    const uids = await Promise.all(Array.from({ length: 20 }, () => service.register(attacker)));
+    const watch = await openWatch("127.1.0.2");
+    await watch.loggedIn();
+    const floods = uids.map((uid, index) => floodVoice(service.gatewayPort, `127.3.0.${index + 1}`, uid));
+    await pause(3000);
+    const times = await callForHelp(watch, 10, () => undefined);
+    for (const flood of floods) flood.close();
+    console.log(`H5: ${watch.times.length} calls for help answered, slowest ${times[0]} ms; ${service.peakMb()} MB`);
+    expect(times[0]).toBeLessThan(3000);
+  });
+});
+
 describe("forty searches over one device's history", () => {
   it("give no other organization an error, and delay no watch that logs in", async () => {
     const uid = await service.register(attacker);
@@ -115,23 +130,24 @@ describe("forty searches over one device's history", () => {
   });
 });
 
-describe("forty long texts to speak", () => {
+describe("sixty long texts to speak", () => {
   it("of one organization keep no text of another waiting", async () => {
     const [many, one] = [await service.register(attacker), await service.register(victim)];
-    const long = "The quick brown fox jumps over the lazy dog. ".repeat(11);
+    const long = "The quick brown fox jumps over the lazy dog. ".repeat(7);
     const speak = ({ token }: Party, uid: string, text: string) =>
       service.call("POST", `/api/v1/devices/${uid}/messages/send-tts/`, token, { text, language: "en" });
-    const sent = await Promise.all(Array.from({ length: 40 }, () => speak(attacker, many, long)));
+    const sent = await Promise.all(Array.from({ length: 60 }, () => speak(attacker, many, long)));
     expect(sent.map(({ status }) => status)).toEqual(sent.map(() => 201));
     const { body } = await speak(victim, one, "Take your pill.");
-    const path = `/api/v1/devices/${one}/messages/${body.id}/`;
     const startedMs = performance.now();
-    const isSpoken = await comesTrue(
-      async () => (await service.call("GET", path, victim.token)).body.delivery_status === "ready",
-      40_000,
-    );
-    console.log(`M12: another organization's text was spoken after ${Math.round(performance.now() - startedMs)} ms`);
+    const statusOf = async (message: unknown, uid: string, { token }: Party): Promise<unknown> =>
+      (await service.call("GET", `/api/v1/devices/${uid}/messages/${message}/`, token)).body.device_delivery_status;
+    const isSpoken = await comesTrue(async () => (await statusOf(body.id, one, victim)) === "ready", 120_000);
+    const ms = Math.round(performance.now() - startedMs);
+    const statuses = await Promise.all(sent.map((answer) => statusOf(answer.body.id, many, attacker)));
+    const spoken = statuses.filter((status) => status === "ready").length;
+    console.log(`M12: another organization's text was spoken after ${ms} ms and ${spoken} of 60 texts`);
     expect(isSpoken).toBe(true);
-    expect(performance.now() - startedMs).toBeLessThan(10_000);
+    expect(spoken).toBeLessThan(50);
   });
 });
