@@ -1,5 +1,6 @@
 import { type ChildProcess, type Serializable, spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { AudioJob, AudioResult } from "./audio-jobs.ts";
 import type { JobAnswer } from "./audio-process.ts";
@@ -23,6 +24,7 @@ export class AudioChild {
   readonly #child: ChildProcess;
   #finish: ((outcome: { result: AudioResult } | { error: Error }) => void) | undefined;
   #jobs = 0;
+  #hasStarted = false;
 
   constructor(limits: ChildLimits) {
     this.#limits = limits;
@@ -59,6 +61,7 @@ export class AudioChild {
   async end(): Promise<void> {
     this.isOver = true;
     if (this.#child.exitCode !== null || this.#child.signalCode !== null || this.#child.pid === undefined) return;
+    this.#child.ref();
     this.#child.kill("SIGKILL");
     await once(this.#child, "exit");
   }
@@ -70,6 +73,7 @@ export class AudioChild {
   }
 
   #onAnswer({ id, result, error, residentBytes }: JobAnswer): void {
+    this.#hasStarted = true;
     this.isWorn = residentBytes > (this.#limits.memoryMb / 2) * 1024 * 1024;
     if (id !== this.#jobs) return;
     this.#finish?.(result ? { result: result as AudioResult } : { error: new Error(error) });
@@ -77,7 +81,11 @@ export class AudioChild {
 
   #lose(reason: string): void {
     this.isOver = true;
-    this.#finish?.({ error: new JobLost(`an audio process has ended: ${reason}`) });
+    // A process that never came up is a fault of the installation, not of the file.
+    const error = this.#hasStarted
+      ? new JobLost(`an audio process has ended: ${reason}`)
+      : new Error(`an audio process could not be started: ${reason}`);
+    this.#finish?.({ error });
   }
 }
 
@@ -91,12 +99,26 @@ const limitAndRun = 'ulimit -d "$0"; ulimit -c 0; exec "$@"';
 function startProcess(memoryMb: number): ChildProcess {
   const heap = `--max-old-space-size=${Math.floor(memoryMb / 2)}`;
   const command = [process.execPath, heap, ...entry()];
-  return spawn("/bin/sh", ["-c", limitAndRun, String(memoryMb * 1024), ...command], {
+  return spawn("/bin/sh", ["-c", limitAndRun, String(memoryMb * 1024 + codeRangeKb()), ...command], {
     // What decoders print about damaged files is for nobody, and the settings of the service are not for decoders.
     stdio: ["ignore", "ignore", "ignore", "ipc"],
     env: {},
     serialization: "advanced",
   });
+}
+
+/**
+ * Node 24 maps 512 MB for compiled code when it starts, writable and nearly all of it never touched; the data limit counts them, and
+ * under a lower one it cannot even start. A child is the same program as this process and maps as much. Nothing on Node 20 and 22.
+ */
+function codeRangeKb(): number {
+  try {
+    const ranges = readFileSync("/proc/self/maps", "latin1").matchAll(/^([0-9a-f]+)-([0-9a-f]+) rwxp/gm);
+    const sizes = Array.from(ranges, ([, from = "0", to = "0"]) => Number.parseInt(to, 16) - Number.parseInt(from, 16));
+    return Math.ceil(sizes.reduce((sum, size) => sum + size, 0) / 1024);
+  } catch {
+    return 0;
+  }
 }
 
 /** In a build the program is a file of JavaScript beside this one; in development it is TypeScript and brings its loader along. */

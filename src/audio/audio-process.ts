@@ -6,6 +6,7 @@ import { type AudioJob, makeAudioJobs } from "./audio-jobs.ts";
  * end. It steps back for the process that serves devices, and ends with it.
  */
 export interface JobAnswer {
+  /** 0 says that the process has started. */
   id: number;
   result?: unknown;
   error?: string;
@@ -25,3 +26,4 @@ process.on("message", ({ id, job }: { id: number; job: AudioJob }) => {
     (error: unknown) => answer({ id, error: error instanceof Error ? error.message : String(error) }),
   );
 });
+answer({ id: 0 });

@@ -113,8 +113,14 @@ export class SessionRegistry {
   async #writeEnded(): Promise<void> {
     const ended = this.#ended;
     if (ended.length === 0) return;
-    await endSessions(this.#options.db, ended, this.#options.clock.now());
-    this.#ended = this.#ended.slice(ended.length);
+    // Those that end while these are written go into a list of their own.
+    this.#ended = [];
+    try {
+      await endSessions(this.#options.db, ended, this.#options.clock.now());
+    } catch (error) {
+      this.#ended = [...ended, ...this.#ended].slice(0, maxEnded);
+      throw error;
+    }
   }
 
   /** A process that could not renew in time, as when the database was away, may have been taken for dead. */

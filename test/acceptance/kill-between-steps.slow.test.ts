@@ -72,12 +72,15 @@ describe("kill -9 between two steps leaves all or nothing", { timeout: 180_000 }
     await service.kill("SIGKILL");
     expect(await lost).toBeUndefined();
     await sql.query("rollback");
-    await vi.waitFor(async () => {
-      const { rows } = await sql.query(
-        "select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
-      );
-      expect(rows).toHaveLength(0);
-    });
+    await vi.waitFor(
+      async () => {
+        const { rows } = await sql.query(
+          "select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
+        );
+        expect(rows).toHaveLength(0);
+      },
+      { timeout: 10_000, interval: 20 },
+    );
     expect(await contents()).toEqual(before);
     service = await start();
     return request();

@@ -98,10 +98,13 @@ describe("provisioning a fleet and its people, from outside", { timeout: 120_000
     const mail = await mailTo("carla@example.org");
     expect(mail.link.href.startsWith(`${service.http}/console/accept?token=`)).toBe(true);
     const secret = mail.link.searchParams.get("token");
-    await vi.waitFor(async () => {
-      const { body } = await api("GET", `/organizations/invitations/${shared.body.invitation.id}/`);
-      expect(body.email_status).toBe("sent");
-    });
+    await vi.waitFor(
+      async () => {
+        const { body } = await api("GET", `/organizations/invitations/${shared.body.invitation.id}/`);
+        expect(body.email_status).toBe("sent");
+      },
+      { timeout: 10_000, interval: 20 },
+    );
     const accepted = await Promise.all(
       [1, 2].map(() => api("POST", "/organizations/invitations/server-accept/", { token: secret })),
     );

@@ -82,6 +82,12 @@ describe("a hostile recording", () => {
     }
   });
 
+  it.runIf(process.platform === "linux")("is not blamed for a process that cannot even start", async () => {
+    const broken = new VoiceService({ kind: "off" }, { memoryMb: 8 });
+    await expect(broken.toDeviceAudio("a", fixture("voice.mp3"), form)).rejects.toThrow("could not be started");
+    await broken.close();
+  });
+
   it("and many long texts delay no other organization", async () => {
     const service = new VoiceService({ kind: "espeak" });
     const english = { language: "en", voice: "default" };

@@ -24,8 +24,8 @@ export function compareWith(commit: string, benches: readonly string[], flags: r
       const [now, then]: [Ratios, Ratios] = [new Map(), new Map()];
       for (let turn = 1; turn <= turns; turn++) {
         console.log(`bench ${bench}, turn ${turn} of ${turns}`);
-        measure(root, bench, flags, now);
-        measure(before, bench, flags, then);
+        printTurn("now", measure(root, bench, flags, now));
+        printTurn("before", measure(before, bench, flags, then));
       }
       printChange(bench, commit, now, then);
     }
@@ -45,7 +45,7 @@ function installIn(tree: string): void {
   }
 }
 
-function measure(tree: string, bench: string, flags: readonly string[], into: Ratios): void {
+function measure(tree: string, bench: string, flags: readonly string[], into: Ratios): string[] {
   const tsx = join(tree, "node_modules", ".bin", "tsx");
   const { stdout, status } = spawnSync(tsx, ["test/bench/bench.ts", bench, ...flags], {
     cwd: tree,
@@ -53,11 +53,17 @@ function measure(tree: string, bench: string, flags: readonly string[], into: Ra
     stdio: ["ignore", "pipe", "inherit"],
   });
   if (status !== 0) throw new Error(`bench ${bench} ended with ${status} in ${tree}`);
+  const measured: string[] = [];
   for (const [, what, ratio] of stdout.matchAll(/^ {2}(.+?): .*ratio ([\d.]+) \(/gm)) {
     const name = rowName(what as string);
     into.set(name, [...(into.get(name) ?? []), Number(ratio)]);
+    measured.push(`${name} ${ratio}`);
   }
+  return measured;
 }
+
+/** Each turn takes minutes: what it measured is not lost when a later one is stopped. */
+const printTurn = (tree: string, measured: readonly string[]): void => console.log(`  ${tree}: ${measured.join("; ")}`);
 
 function printChange(bench: string, commit: string, now: Ratios, then: Ratios): void {
   console.log(`\nbench ${bench}, this tree against ${commit}, ${turns} turns each`);

@@ -77,7 +77,7 @@ describe("one command", () => {
     expect(await world.get(uid, id)).toMatchObject({ status: "sent", attempts: 1 });
     clock.advanceMs(1);
     expect(await device.until("IWBP16", 2)).toBe(first);
-    await vi.waitUntil(async () => (await world.get(uid, id)).attempts === 2);
+    await vi.waitUntil(async () => (await world.get(uid, id)).attempts === 2, { timeout: 10_000, interval: 20 });
     device.write(`IWAP16,${serialIn(first)}#`);
     expect(await world.until(uid, id, "ack_ok")).toMatchObject({ attempts: 2 });
     await device.close();

@@ -171,3 +171,29 @@ test("the gateway closes the gateway to networks that are not its own, and an or
     await world.db.run`update organizations set gateway_networks = '{}' where id = ${world.organizationId}`;
   }
 });
+
+test("the gateway writes the end of a session also when it comes while the end of another is being written", async () => {
+  const [first, second] = [nextImei(), nextImei()];
+  const ids = [await world.addDevice(first), await world.addDevice(second)];
+  const [held, other] = [await gateway.tracker(first, "127.0.0.2"), await gateway.tracker(second, "127.0.0.2")];
+  await world.db.transaction(async (tx) => {
+    await tx.one`select 1 as held from device_sessions where device_id = ${ids[0]} for update`;
+    await held.close();
+    await until(async () =>
+      expect(
+        await world.db.many`
+          select pid from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock' and query like '%update device_sessions%'`,
+      ).not.toEqual([]),
+    );
+    const open = gateway.metric("vigil_gateway_connections");
+    await other.close();
+    await until(() => expect(gateway.metric("vigil_gateway_connections")).toBe(open - 1));
+  });
+  await until(async () =>
+    expect(
+      await world.db.many`
+        select device_id from device_sessions where device_id = any(${ids}::uuid[]) and disconnected_at is null`,
+    ).toEqual([]),
+  );
+});

@@ -43,7 +43,7 @@ test("the gateway answers only after the commit, in order", async () => {
   const release = await holdCommits();
   tracker.send(1, [vitals({ hr: 70 })]);
   tracker.send(2, [vitals({ hr: 71 })]);
-  await vi.waitUntil(() => gateway.metric("vigil_ingest_queue_packets") === 2);
+  await vi.waitUntil(() => gateway.metric("vigil_ingest_queue_packets") === 2, { timeout: 10_000, interval: 20 });
   await pause(200);
   expect(tracker.lines).toEqual(["clock"]);
   expect(await world.db.many`select 1 from ingest_frames where device_id = ${id}`).toEqual([]);
@@ -99,10 +99,13 @@ test("the gateway refuses an id that nobody has registered, counts it, and shows
   await vi.waitUntil(async () => (await listUnknownDevices(world.db, 100)).some((one) => one.imei === stranger), {
     timeout: 5000,
   });
-  await vi.waitFor(async () => {
-    const row = (await listUnknownDevices(world.db, 100)).find((one) => one.imei === stranger);
-    expect(row).toMatchObject({ protocol: "iw", remote_addr: "127.0.0.1", count: 3 });
-  });
+  await vi.waitFor(
+    async () => {
+      const row = (await listUnknownDevices(world.db, 100)).find((one) => one.imei === stranger);
+      expect(row).toMatchObject({ protocol: "iw", remote_addr: "127.0.0.1", count: 3 });
+    },
+    { timeout: 10_000, interval: 20 },
+  );
   expect(
     gateway.metric('vigil_gateway_refused_logins_total{protocol="iw",reason="unknown_device"}'),
   ).toBeGreaterThanOrEqual(3);
@@ -181,7 +184,7 @@ test("the newest connection of a device wins, in one process", async () => {
   const old = await gateway.tracker(uid);
   const release = await holdCommits();
   old.send(1, [vitals({ hr: 70 })]);
-  await vi.waitUntil(() => gateway.metric("vigil_ingest_queue_packets") === 1);
+  await vi.waitUntil(() => gateway.metric("vigil_ingest_queue_packets") === 1, { timeout: 10_000, interval: 20 });
   await release();
   const fresh = await gateway.tracker(uid);
   await old.untilClosed();
@@ -236,7 +239,7 @@ test("the gateway bounds the connections of one address, at a time and per minut
   const third = await few.tracker();
   await third.untilClosed();
   for (const tracker of two) await tracker.close();
-  await vi.waitUntil(() => few.metric("vigil_gateway_connections") === 0);
+  await vi.waitUntil(() => few.metric("vigil_gateway_connections") === 0, { timeout: 10_000, interval: 20 });
   const fourth = await few.tracker();
   await pause(50);
   expect(fourth.isClosed).toBe(false);
@@ -266,7 +269,7 @@ test("the gateway closes a device that does not read its answers", async () => {
   });
   clearInterval(flood);
   socket.destroy();
-  await vi.waitUntil(() => isClosed);
+  await vi.waitUntil(() => isClosed, { timeout: 10_000, interval: 20 });
 });
 
 test("the gateway reads no more than it may hold while commits wait, and goes on by itself", async () => {
@@ -283,7 +286,7 @@ test("the gateway reads no more than it may hold while commits wait, and goes on
     for (const { tracker } of fleet) tracker.send(n, [gpsFix(Date.now() - n, 41.9, 12.4), vitals({ hr: n })]);
     if (n % 10 === 0) await pause(5);
   }
-  await vi.waitUntil(() => small.metric("vigil_gateway_paused") === 1);
+  await vi.waitUntil(() => small.metric("vigil_gateway_paused") === 1, { timeout: 10_000, interval: 20 });
   await pause(300);
   const queued = small.metric("vigil_ingest_queue_packets");
   // What one chunk of a socket held may come on top.
@@ -302,7 +305,7 @@ test("drains: what was read is stored and answered, then the sockets close", asy
   const tracker = await closing.tracker(uid);
   const release = await holdCommits();
   for (let n = 1; n <= 5; n++) tracker.send(n, [vitals({ hr: n })]);
-  await vi.waitUntil(() => closing.metric("vigil_ingest_queue_packets") === 5);
+  await vi.waitUntil(() => closing.metric("vigil_ingest_queue_packets") === 5, { timeout: 10_000, interval: 20 });
   const closed = closing.close();
   await pause(100);
   expect(tracker.isClosed).toBe(false);

@@ -59,7 +59,7 @@ test("the ingest acknowledges nothing while the database is away, holds a bounde
   );
   proxy.cut();
   for (let n = 1; n <= 50; n++) for (const { tracker } of fleet) tracker.send(n, [vitals({ hr: n })]);
-  await vi.waitUntil(() => gateway.metric("vigil_gateway_paused") === 1);
+  await vi.waitUntil(() => gateway.metric("vigil_gateway_paused") === 1, { timeout: 10_000, interval: 20 });
   await new Promise((resolve) => setTimeout(resolve, 1000));
   expect(fleet.flatMap(({ tracker }) => tracker.lines.filter((line) => line.startsWith("ok")))).toEqual([]);
   expect(gateway.metric("vigil_ingest_queue_packets")).toBeLessThan(40 + 50);
@@ -112,5 +112,5 @@ test("a silent device is offline after its time, a closed socket alone changes n
   await sweepSilentDevices(world.db, clock, 600);
   expect(await online()).toEqual([false, false]);
   await gateway.tracker(quick);
-  await vi.waitFor(async () => expect(await online()).toEqual([true, false]));
+  await vi.waitFor(async () => expect(await online()).toEqual([true, false]), { timeout: 10_000, interval: 20 });
 });

@@ -87,10 +87,16 @@ test("the ingest answers a packet that is sent again, and stores it once", async
   const packet = [gpsFix(clock.nowMs() - 1000, 41.9, 12.4), vitals({ hr: 70 })];
   tracker.send(1, packet);
   tracker.send(1, packet);
-  await vi.waitUntil(() => tracker.lines.filter((line) => line === "ok 1").length === 2);
+  await vi.waitUntil(() => tracker.lines.filter((line) => line === "ok 1").length === 2, {
+    timeout: 10_000,
+    interval: 20,
+  });
   clock.advanceMs(5000);
   tracker.send(1, packet);
-  await vi.waitUntil(() => tracker.lines.filter((line) => line === "ok 1").length === 3);
+  await vi.waitUntil(() => tracker.lines.filter((line) => line === "ok 1").length === 3, {
+    timeout: 10_000,
+    interval: 20,
+  });
   expect(await locations(id)).toHaveLength(1);
   expect(await telemetry(id)).toHaveLength(1);
   expect((await state(id)).last_seen_at).toEqual(clock.now());
@@ -100,7 +106,10 @@ test("the ingest answers a packet that is sent again, and stores it once", async
 test("never merges packets without a device time", async () => {
   const { id, tracker } = await device();
   for (const n of [1, 1]) tracker.send(n, [vitals({ hr: 70 })]);
-  await vi.waitUntil(() => tracker.lines.filter((line) => line === "ok 1").length === 2);
+  await vi.waitUntil(() => tracker.lines.filter((line) => line === "ok 1").length === 2, {
+    timeout: 10_000,
+    interval: 20,
+  });
   expect(await telemetry(id)).toHaveLength(2);
 });
 
@@ -251,13 +260,13 @@ test("the ingest sets a packet aside that cannot be stored, answers it, and stor
   const lock = await world.db.connect();
   await lock.query("begin; lock table locations in access exclusive mode");
   held.tracker.send(1, [gpsFix(null, 41.9, 12.4)]);
-  await vi.waitUntil(async () => gateway.metric("vigil_ingest_queue_packets") > 0);
+  await vi.waitUntil(async () => gateway.metric("vigil_ingest_queue_packets") > 0, { timeout: 10_000, interval: 20 });
   // Waits behind the held batch, so that all of these are one.
   tracker.send(1, [vitals({ hr: 60 })]);
   tracker.send(2, [vitals({ hr: 61 }, null, { note: "a\u0000b" })]);
   tracker.send(3, [vitals({ hr: 62 })]);
   for (const other of others) other.tracker.send(1, [vitals({ hr: 70 })]);
-  await vi.waitUntil(async () => gateway.metric("vigil_ingest_queue_packets") >= 7);
+  await vi.waitUntil(async () => gateway.metric("vigil_ingest_queue_packets") >= 7, { timeout: 10_000, interval: 20 });
   await lock.query("commit");
   await lock.end();
   for (const line of ["ok 1", "ok 2", "ok 3"]) await tracker.until(line);

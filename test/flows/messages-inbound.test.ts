@@ -74,7 +74,7 @@ describe("messages from devices", () => {
     // The same second, another recording.
     const second = chunks(recording(2));
     for (const [index, data] of second.entries()) watch.write(part(time, second.length, index + 1, data));
-    await vi.waitUntil(async () => (await world.inbound(uid)).length === 2, { interval: 20 });
+    await vi.waitUntil(async () => (await world.inbound(uid)).length === 2, { timeout: 10_000, interval: 20 });
     await watch.close();
   });
 

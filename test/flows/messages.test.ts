@@ -60,7 +60,7 @@ describe("messages to devices", () => {
     const uid = await world.device();
     const watch = await openIwWatch(port, uid, { answersText: false });
     const id = await world.sendText(uid, "soon");
-    await vi.waitUntil(async () => (await typesOf(uid)).includes("message.sent"), { interval: 10 });
+    await vi.waitUntil(async () => (await typesOf(uid)).includes("message.sent"), { timeout: 10_000, interval: 10 });
     clock.advanceMs(-5);
     watch.write(`IWAP40,${textFrames(watch)[0]?.split(",")[2]}#`);
     const { delivered_at } = await world.untilStatus(uid, id, "delivered");
@@ -192,7 +192,7 @@ describe("messages to devices", () => {
     for (const writes of [1, 2, 3]) {
       await watch.until(() => textFrames(watch).length === writes, `write ${writes}`);
       // The answer to the login comes first, and the write must be noted before time goes on.
-      await vi.waitUntil(async () => (await typesOf(uid)).includes("message.sent"), { interval: 10 });
+      await vi.waitUntil(async () => (await typesOf(uid)).includes("message.sent"), { timeout: 10_000, interval: 10 });
       clock.advanceMs(29_000);
       expect(textFrames(watch)).toHaveLength(writes);
       clock.advanceMs(1500);

@@ -231,7 +231,10 @@ test("the outbound log has one row for a packet that is sent again, and for one 
   const packet = [gpsFix(clock.nowMs() - 1000, 41.9, 12.4)];
   tracker.send(1, packet);
   tracker.send(1, packet);
-  await vi.waitUntil(() => tracker.lines.filter((line) => line === "ok 1").length === 2);
+  await vi.waitUntil(() => tracker.lines.filter((line) => line === "ok 1").length === 2, {
+    timeout: 10_000,
+    interval: 20,
+  });
   const before = proxy.lostCommits();
   proxy.loseNextCommit();
   tracker.send(2, [gpsFix(null, 41.9, 12.4), alarm("sos")]);
@@ -268,7 +271,7 @@ test("the outbound log wakes the workers that push for integrations with a webho
   notified.length = 0;
   tracker.send(1, [gpsFix(null, 41.9, 12.4), gpsFix(null, 41.9, 12.4)]);
   await tracker.until("ok 1");
-  await vi.waitUntil(() => notified.length > 0);
+  await vi.waitUntil(() => notified.length > 0, { timeout: 10_000, interval: 20 });
   await listener.end();
   expect(new Set(notified)).toEqual(new Set([pushing]));
   expect((await outboundRows(uid, pushing)).map(({ push_epoch }) => push_epoch)).toEqual([1, 1]);

@@ -125,13 +125,13 @@ test("presence is offline with a power-off notice, and each change of one batch 
   const lock = await world.db.connect();
   await lock.query("begin; lock table locations in access exclusive mode");
   held.tracker.send(1, [gpsFix(null, 41.9, 12.4)]);
-  await vi.waitUntil(() => gateway.metric("vigil_ingest_queue_packets") > 0);
+  await vi.waitUntil(() => gateway.metric("vigil_ingest_queue_packets") > 0, { timeout: 10_000, interval: 20 });
   // All of these wait behind the held batch, and are one.
   tracker.send(1);
   tracker.send(2, [off]);
   tracker.send(3);
   tracker.send(4, [off]);
-  await vi.waitUntil(() => gateway.metric("vigil_ingest_queue_packets") >= 5);
+  await vi.waitUntil(() => gateway.metric("vigil_ingest_queue_packets") >= 5, { timeout: 10_000, interval: 20 });
   await lock.query("commit");
   await lock.end();
   await tracker.until("ok 4");

@@ -69,7 +69,7 @@ test("closes a proxy that sends no header, a wrong one or nothing", async () => 
     tracker.write(bytes);
     await tracker.untilClosed();
     expect(tracker.lines).toEqual([]);
-    await vi.waitUntil(() => gateway.metric(reason) === before + 1);
+    await vi.waitUntil(() => gateway.metric(reason) === before + 1, { timeout: 10_000, interval: 20 });
   }
 });
 

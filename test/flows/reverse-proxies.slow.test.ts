@@ -180,11 +180,14 @@ describe.each([nginx, caddy])("the API and the console behind $name", ({ isInsta
         "x-request-id": "through-tls",
       });
       expect(status).toBe(401);
-      const line = await vi.waitFor(() => {
-        const found = lines.find((one) => one.includes("through-tls"));
-        expect(found).toBeDefined();
-        return JSON.parse(found as string) as { address: string };
-      });
+      const line = await vi.waitFor(
+        () => {
+          const found = lines.find((one) => one.includes("through-tls"));
+          expect(found).toBeDefined();
+          return JSON.parse(found as string) as { address: string };
+        },
+        { timeout: 10_000, interval: 20 },
+      );
       expect(line.address).toBe(browserAddress);
     },
   );

@@ -84,10 +84,13 @@ describe.each(["iw-h10", "iw-pt880", "watch-generic"])("a simulated %s", (model)
     const { token } = world.integration;
     const history = async () =>
       (await world.api.call("GET", `/api/v1/devices/${uid}/telemetry/`, { token })).body.results;
-    await vi.waitFor(async () => {
-      const keys = new Set((await history()).flatMap(({ data }: { data: object }) => Object.keys(data)));
-      for (const key of ["hr", "sbp", "spo2", "temp", "bat"]) expect([...keys]).toContain(key);
-    });
+    await vi.waitFor(
+      async () => {
+        const keys = new Set((await history()).flatMap(({ data }: { data: object }) => Object.keys(data)));
+        for (const key of ["hr", "sbp", "spo2", "temp", "bat"]) expect([...keys]).toContain(key);
+      },
+      { timeout: 10_000, interval: 20 },
+    );
   });
 
   it("takes texts and voice, and answers with voice", async () => {

@@ -45,7 +45,7 @@ async function open(port: number, take: (watch: VoiceWatch, buffer: Buffer) => n
       ),
     close: async () => {
       socket.destroy();
-      await vi.waitUntil(() => watch.isClosed, { interval: 5 });
+      await vi.waitUntil(() => watch.isClosed, { timeout: 10_000, interval: 5 });
     },
   };
   socket.on("error", () => undefined);

@@ -36,7 +36,7 @@ export async function openWireDevice(port: number, protocol: "iw" | "watch", log
     },
     close: async () => {
       socket.destroy();
-      await vi.waitUntil(() => device.isClosed, { interval: 5 });
+      await vi.waitUntil(() => device.isClosed, { timeout: 10_000, interval: 5 });
     },
   };
   socket.on("error", () => undefined);

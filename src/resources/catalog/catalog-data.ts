@@ -18,18 +18,20 @@ export interface CatalogData {
   protocols: { file: string; data: ProtocolFile }[];
 }
 
+/** It keeps what it has compiled: the schemas are constants, and compiling them takes longer than reading all the files. */
+const ajv = new Ajv({ strict: true, allowUnionTypes: true });
+
 export function readCatalogData(dir: string): CatalogData {
-  const ajv = new Ajv({ strict: true, allowUnionTypes: true });
   const read = <Schema extends TSchema>(file: string, schema: Schema): Static<Schema> => {
     const data = readJson(dir, file);
-    check(ajv, schema, data, file, "");
+    check(schema, data, file, "");
     return data as Static<Schema>;
   };
   const files = readdirSync(dir).filter((name) => name.endsWith(".json") && name !== "capabilities.json");
   const protocols = files.sort().map((file) => {
     const data = read(file, ProtocolFile);
     for (const [index, model] of data.models.entries()) {
-      check(ajv, rulesOf(data.protocol.slug).traits, model.traits, file, `/models/${index}/traits`);
+      check(rulesOf(data.protocol.slug).traits, model.traits, file, `/models/${index}/traits`);
     }
     return { file, data };
   });
@@ -44,7 +46,7 @@ function readJson(dir: string, file: string): unknown {
   }
 }
 
-function check(ajv: Ajv, schema: TSchema, data: unknown, file: string, place: string): void {
+function check(schema: TSchema, data: unknown, file: string, place: string): void {
   const validate = ajv.compile(schema);
   if (validate(data)) return;
   // The last error names the widest rule that failed: of a union the union, not its first branch.

@@ -1,15 +1,22 @@
 import { describe, expect, it } from "vitest";
 import { testCatalog } from "../../../test/support/catalog.ts";
 import { COMMAND_TYPES, type CommandType } from "./capability.ts";
-import { makeParamsValidator } from "./params-validator.ts";
+import { makeParamsChecker, makeParamsValidator, type ParamsValidator } from "./params-validator.ts";
 
 const catalog = testCatalog();
+const checker = makeParamsChecker();
+const validators = new Map<string, ParamsValidator>();
 
-function validatorOf(type: CommandType, slug?: string) {
+function validatorOf(type: CommandType, slug?: string): ParamsValidator {
+  const key = `${type} ${slug}`;
+  const known = validators.get(key);
+  if (known) return known;
   const capability =
     slug === undefined ? catalog.findCapability(type) : catalog.capabilitiesOf(slug).find(({ code }) => code === type);
   if (capability?.kind !== "command") throw new Error(`${type} is not a command`);
-  return makeParamsValidator(capability.params_schema, type);
+  const validator = makeParamsValidator(capability.params_schema, type, checker);
+  validators.set(key, validator);
+  return validator;
 }
 
 const required = "This field is required.";
