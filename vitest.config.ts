@@ -16,6 +16,8 @@ export const shared = defineConfig({
     ...(json ? { outputFile: { json } } : {}),
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // A condition that comes true within a second here may take several on a busy machine.
+    expect: { poll: { timeout: 10_000 } },
     // A machine for continuous integration is shared: there a failure counts when it repeats. At the desk every failure counts.
     retry: process.env.CI ? 1 : 0,
   },
