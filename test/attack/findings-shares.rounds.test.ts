@@ -70,7 +70,7 @@ describe("a device with 60,000 recordings of one name", () => {
     });
     hostile.close();
     console.log(`H6: ${watch.times.length} calls for help answered, slowest ${times[0]} ms`);
-    expect(times[0]).toBeLessThan(2000);
+    expect(times[0]).toBeLessThan(3000);
   });
 });
 
