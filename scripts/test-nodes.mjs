@@ -4,7 +4,7 @@
  * package `node`, into a folder outside the checkout that is removed afterwards.
  */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 
@@ -15,6 +15,8 @@ const versions = end > 0 ? given.slice(0, end) : ["20", "22", "24"];
 const wanted = given.slice(end + 1);
 const folder = mkdtempSync(join(tmpdir(), "vigil-nodes-"));
 const results = [];
+// Some tests start Node as another user.
+chmodSync(folder, 0o755);
 
 /** The folder with the binary; undefined when it cannot be had. */
 function install(version) {
