@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { browserPath, openBrowser } from "../support/browser.ts";
 import { type RunningVigil, startVigil, tempFolder } from "../support/vigil-process.ts";
 
@@ -79,12 +79,19 @@ describe.skipIf(!browserPath)("pictures of the demo (skipped where no Chromium i
     await page.locator(".map-wait").waitFor({ state: "detached" });
     await take(page, "console-map");
     const device = `/console/devices/${demo.devices[0]}`;
-    await page.goto(`${service.http}${device}`);
+    // Status, vitals, the day and the messages in one picture, once there is a walk to show.
+    await page.setViewportSize({ width: 1280, height: 1400 });
+    await vi.waitFor(
+      async () => {
+        await page.goto(`${service.http}${device}`);
+        await page.getByText(/^(0\.[2-9]|[1-9]).* km travelled/).waitFor({ timeout: 8000 });
+      },
+      { timeout: 400_000, interval: 5000 },
+    );
     await page.getByRole("heading", { level: 1 }).click();
     await page.getByRole("img", { name: "Heart rate, chart" }).waitFor();
     await page.locator(".map-canvas canvas").waitFor();
     await page.locator(".map-wait").waitFor({ state: "detached" });
-    await page.locator("#course-part").scrollIntoViewIfNeeded();
     await take(page, "console-device");
     const mobile = await openAs("carer", device, phone);
     await mobile.getByText("Heart rate").first().waitFor();
