@@ -30,8 +30,8 @@ export class AudioChild {
     this.#limits = limits;
     this.#child = startProcess(limits.memoryMb);
     this.#child.on("message", (message) => this.#onAnswer(message as unknown as JobAnswer));
-    this.#child.on("error", (error) => this.#lose(error.message));
-    this.#child.on("exit", (code, signal) => this.#lose(signal ?? `exit ${code}`));
+    this.#child.on("error", (error) => this.#die(error.message));
+    this.#child.on("exit", (code, signal) => this.#die(signal ?? `exit ${code}`));
     this.#release();
   }
 
@@ -40,7 +40,7 @@ export class AudioChild {
     this.#child.channel?.ref();
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
-        this.#lose("it took too long");
+        this.#lose(new JobLost("an audio process was ended: it took too long"));
         void this.end();
       }, this.#limits.timeoutMs);
       this.#finish = (outcome) => {
@@ -50,9 +50,9 @@ export class AudioChild {
         if ("result" in outcome) resolve(outcome.result);
         else reject(outcome.error);
       };
-      if (this.isOver) return this.#lose("it had already ended");
+      if (this.isOver) return this.#die("it had already ended");
       this.#child.send({ id: ++this.#jobs, job } as unknown as Serializable, (error) => {
-        if (error) this.#lose(error.message);
+        if (error) this.#die(error.message);
       });
     });
   }
@@ -79,12 +79,17 @@ export class AudioChild {
     this.#finish?.(result ? { result: result as AudioResult } : { error: new Error(error) });
   }
 
-  #lose(reason: string): void {
+  /** A process that never came up is a fault of the installation, not of the file. */
+  #die(reason: string): void {
+    this.#lose(
+      this.#hasStarted
+        ? new JobLost(`an audio process has ended: ${reason}`)
+        : new Error(`an audio process could not be started: ${reason}`),
+    );
+  }
+
+  #lose(error: Error): void {
     this.isOver = true;
-    // A process that never came up is a fault of the installation, not of the file.
-    const error = this.#hasStarted
-      ? new JobLost(`an audio process has ended: ${reason}`)
-      : new Error(`an audio process could not be started: ${reason}`);
     this.#finish?.({ error });
   }
 }
@@ -107,15 +112,20 @@ function startProcess(memoryMb: number): ChildProcess {
   });
 }
 
+/** Less than this is no range that was set aside at the start. */
+const minCodeRangeKb = 128 * 1024;
+
 /**
  * Node 24 maps 512 MB for compiled code when it starts, writable and nearly all of it never touched; the data limit counts them, and
- * under a lower one it cannot even start. A child is the same program as this process and maps as much. Nothing on Node 20 and 22.
+ * under a lower one it cannot even start. A child is the same program as this process and maps as much. Node 20 and 22 map code as
+ * they compile it, some megabytes, which are the child's own to pay.
  */
 function codeRangeKb(): number {
   try {
     const ranges = readFileSync("/proc/self/maps", "latin1").matchAll(/^([0-9a-f]+)-([0-9a-f]+) rwxp/gm);
     const sizes = Array.from(ranges, ([, from = "0", to = "0"]) => Number.parseInt(to, 16) - Number.parseInt(from, 16));
-    return Math.ceil(sizes.reduce((sum, size) => sum + size, 0) / 1024);
+    const totalKb = Math.ceil(sizes.reduce((sum, size) => sum + size, 0) / 1024);
+    return totalKb < minCodeRangeKb ? 0 : totalKb;
   } catch {
     return 0;
   }

@@ -83,7 +83,7 @@ describe("a hostile recording", () => {
   });
 
   it.runIf(process.platform === "linux")("is not blamed for a process that cannot even start", async () => {
-    const broken = new VoiceService({ kind: "off" }, { memoryMb: 8 });
+    const broken = new VoiceService({ kind: "off" }, { memoryMb: 1 });
     await expect(broken.toDeviceAudio("a", fixture("voice.mp3"), form)).rejects.toThrow("could not be started");
     await broken.close();
   });
