@@ -32,7 +32,7 @@ const exceptions: Record<string, Record<string, string>> = {
     "resources/telemetry/telemetry-store.ts": "the device is named by ownedBy",
   },
   "writes rows from unnest, which pass through the coordinator": {
-    "ingest/batch-store.ts": "keys of frames; on one server unnest is the cheapest form",
+    "ingest/frame-keys.ts": "keys of frames that may be known; on one server unnest is the cheapest form",
   },
 };
 

@@ -52,7 +52,7 @@ export async function listFleet(
   const rows = await db.many<FleetRow>(sql`
     select d.uid, d.name, d.tags, d.device_model_slug, coalesce(s.is_online, false) as is_online, s.last_seen_at,
       s.status_changed_at, s.last_location,
-      case when s.last_status ? 'bat' then jsonb_build_object('bat', s.last_status->'bat') else '{}' end as last_status,
+      case when s.last_status->'bat' is null then '{}' else json_build_object('bat', s.last_status->'bat') end as last_status,
       array(select ${displayName} from assignments a
         join memberships m on m.organization_id = a.organization_id and m.user_id = a.user_id
         where a.organization_id = d.organization_id and a.device_id = d.id and a.is_active

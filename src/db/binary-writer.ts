@@ -155,7 +155,17 @@ export class BinaryWriter {
 /** PostgreSQL counts from the year 2000. */
 const epochMs = Date.UTC(2000, 0, 1);
 
-const elementOids = { bool: 16, int8: 20, text: 25, date: 1082, timestamptz: 1184, uuid: 2950, jsonb: 3802 } as const;
+const elementOids = {
+  bool: 16,
+  int8: 20,
+  text: 25,
+  date: 1082,
+  timestamptz: 1184,
+  uuid: 2950,
+  jsonb: 3802,
+  int2: 21,
+  json: 114,
+} as const;
 
 /** An array as a parameter of a statement: `pg` sends a Buffer in binary form. */
 export function binaryArray<T>(

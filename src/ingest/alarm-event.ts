@@ -11,7 +11,7 @@ export function alarmEvent(
   hold: EventOwner,
   id: Buffer,
   alarm: Alarm,
-  { battery, location }: { battery: DeviceMemory["battery"]; location: DeviceMemory["lastLocation"] },
+  { battery, location }: { battery: number | null; location: DeviceMemory["lastLocation"] },
   receivedAtMs: number,
 ): EventRow {
   const tsMs = plausibleTime(alarm.deviceTimeMs, receivedAtMs);

@@ -1,5 +1,6 @@
 import { isRetryable, isUnavailable } from "../db/failures.ts";
 import { StaleDevices } from "./batch.ts";
+import { KnownReports } from "./frame-keys.ts";
 import { RulesMoved } from "./rules/rules-moved.ts";
 import { UnstorablePacket } from "./unstorable-packet.ts";
 
@@ -25,7 +26,7 @@ const programFaults = [TypeError, RangeError, ReferenceError, SyntaxError, URIEr
  */
 export function failureOf(error: unknown): BatchFailure {
   if (error instanceof StaleDevices) return "stale";
-  if (error instanceof RulesMoved || isRetryable(error)) return "again";
+  if (error instanceof RulesMoved || error instanceof KnownReports || isRetryable(error)) return "again";
   if (isUnavailable(error)) return "outage";
   if (error instanceof UnstorablePacket) return "data";
   // Before the code: those that Node throws have one too.

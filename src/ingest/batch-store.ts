@@ -27,34 +27,8 @@ export async function beginBatch(
   return new Map(results[2]?.rows.map(({ organization_id, version }) => [organization_id, version]));
 }
 
-export interface FrameKeyRow {
-  hold: DeviceHold;
-  key: string;
-  deviceTimeMs: number;
-  receivedAtMs: number;
-}
-
 export const uuids = (rows: readonly { hold: DeviceHold }[]): Buffer =>
   binaryArray("uuid", rows, (writer, { hold }) => writer.uuid(hold.deviceIdBytes));
-
-/** The keys, of those given, that were not there before. */
-export async function insertFrameKeys(client: Client, rows: readonly FrameKeyRow[]): Promise<Set<string>> {
-  if (rows.length === 0) return new Set();
-  const result = await client.query<[string]>({
-    name: "ingest_frames",
-    text: `insert into ingest_frames (device_id, device_day, frame_key, received_at)
-      select * from unnest($1::uuid[], $2::date[], $3::uuid[], $4::timestamptz[])
-      on conflict do nothing returning frame_key`,
-    values: [
-      uuids(rows),
-      binaryArray("date", rows, (writer, row) => writer.date(row.deviceTimeMs)),
-      binaryArray("uuid", rows, (writer, row) => writer.uuid(Buffer.from(row.key, "hex"))),
-      binaryArray("timestamptz", rows, (writer, row) => writer.timestamptz(row.receivedAtMs)),
-    ],
-    rowMode: "array",
-  });
-  return new Set(result.rows.map(([key]) => key.replaceAll("-", "")));
-}
 
 export async function markJumps(client: Client, jumps: BatchRows["jumps"]): Promise<void> {
   if (jumps.length === 0) return;

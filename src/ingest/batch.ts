@@ -1,5 +1,4 @@
 import type { Client } from "pg";
-import type { FrameReport } from "../codecs/protocol-definition.ts";
 import { copyAnd } from "../db/copy-in.ts";
 import { onClient } from "../db/database.ts";
 import { newUuid } from "../lib/ids.ts";
@@ -7,13 +6,14 @@ import type { OutboundEntry } from "../outbox/outbound-entry.ts";
 import { eventTypes } from "../resources/events/event-types.ts";
 import type { Tracer } from "../tracing/tracer.ts";
 import type { AcceptedPacket, BatchStep, PartRefusal } from "./batch-step.ts";
-import { beginBatch, copiesOf, type FrameKeyRow, insertFrameKeys, markJumps } from "./batch-store.ts";
+import { beginBatch, copiesOf, markJumps } from "./batch-store.ts";
 import type { DeviceHold, DeviceMemory } from "./device-memory.ts";
 import { DeviceEvaluation, type EvaluateOptions } from "./evaluate.ts";
 import { readNames } from "./event-store.ts";
+import { copyFrameKeys, findNew, isKnownKey, KnownReports } from "./frame-keys.ts";
 import { noRows } from "./ingest-rows.ts";
 import { outboundOf } from "./outbound-rows.ts";
-import { deviceTimeOf, type Packet, reportKey, reportsOf } from "./packet.ts";
+import { type Packet, reportsOf } from "./packet.ts";
 import { tracesOfDevices } from "./packet-traces.ts";
 import { addPresenceEvents } from "./presence-events.ts";
 import type { OrganizationRules, RuleView } from "./rules/organization-rules.ts";
@@ -85,16 +85,17 @@ export async function storeBatch(
   const { rules: book } = options;
   const rules = new Map<string, OrganizationRules>();
   for (const id of organizationIds) rules.set(id, await book.atLeast(id, versions.get(id) ?? 0));
-  const reports = batch.packets.flatMap((packet) => reportsOf(packet.frame).map((report) => ({ ...report, packet })));
-  const { isNew, duplicates } = await findNew(client, reports);
+  const reports = batch.packets.flatMap((packet) => reportsOf(packet.frame).map((report) => ({ report, packet })));
+  const { isNew, certain, newestOf, duplicates } = await findNew(client, reports);
   const holds = batch.packets.map(({ hold }) => hold);
   const past = await readPast(onClient(client), holds, rules);
   const rows = noRows();
   const taken: (AcceptedPacket & { packet: Packet })[] = [];
   const evaluations = new Map<DeviceHold, DeviceEvaluation>();
   const evaluateOptions = { ...options, isScheduled: book.isScheduled };
-  for (const [index, { packet, messages }] of reports.entries()) {
+  for (const [index, { packet, report }] of reports.entries()) {
     const { hold, receivedAtMs } = packet;
+    const { messages } = report;
     let evaluation = evaluations.get(hold);
     if (!evaluation) {
       const view = viewOf(hold, rules.get(hold.device.organizationId) as OrganizationRules);
@@ -108,6 +109,7 @@ export async function storeBatch(
     } else evaluation.seen(messages, receivedAtMs);
   }
   for (const evaluation of evaluations.values()) evaluation.finish();
+  for (const [hold, newestMs] of newestOf) evaluations.get(hold)?.noteNewest(newestMs);
   const { stale, moved, changes } = await updateStates(client, rows.states);
   if (stale.length > 0) throw new StaleDevices(stale);
   if (moved.length > 0) {
@@ -130,7 +132,15 @@ export async function storeBatch(
   const recordings = rows.events.flatMap(({ typeNumber, data }) => (typeNumber === ecgType ? [data.status] : []));
   const refused = taken.flatMap(({ packet, refusal }) => (refusal ? [{ packet, reason: refusal }] : []));
   batch.pending = { memories, duplicates, ruleEvaluations: count, outbound: rows.outbound, recordings, refused };
-  await copyAnd(client, [...copies, outbound.copy], [...outbound.wakeUps, "commit"].join("; "));
+  try {
+    await copyAnd(
+      client,
+      [copyFrameKeys(certain), ...copies, outbound.copy],
+      [...outbound.wakeUps, "commit"].join("; "),
+    );
+  } catch (error) {
+    throw isKnownKey(error) ? new KnownReports(certain) : error;
+  }
   return batch.pending;
 }
 
@@ -150,35 +160,4 @@ function endInterrupted(
   // Read ahead by a notification meanwhile.
   if (known?.version !== view.version) throw new RulesMoved();
   rules.takePast(hold.device.id, known.changes);
-}
-
-interface ReportOfPacket extends FrameReport {
-  packet: Packet;
-}
-
-/** The duplicate rule needs a device time (section 26.1, 5): reports without one are always new. */
-async function findNew(
-  client: Client,
-  reports: readonly ReportOfPacket[],
-): Promise<{ isNew: readonly boolean[]; duplicates: number }> {
-  const keys: (string | undefined)[] = [];
-  const rows = new Map<string, FrameKeyRow>();
-  for (const report of reports) {
-    const { hold, receivedAtMs } = report.packet;
-    const deviceTimeMs = deviceTimeOf(report);
-    const key = deviceTimeMs === null ? undefined : reportKey(hold, report);
-    keys.push(key);
-    if (key !== undefined && deviceTimeMs !== null && !rows.has(key)) {
-      rows.set(key, { hold, key, deviceTimeMs, receivedAtMs });
-    }
-  }
-  const inserted = await insertFrameKeys(client, [...rows.values()]);
-  let duplicates = 0;
-  // A key is taken from the set by its first report: a second one in the same batch is a duplicate too.
-  const isNew = keys.map((key) => {
-    const isFirst = key === undefined || inserted.delete(key);
-    if (!isFirst) duplicates++;
-    return isFirst;
-  });
-  return { isNew, duplicates };
 }

@@ -1,7 +1,7 @@
 import type { Db } from "../db/database.ts";
 import { uuidBytes, uuidV7Floor } from "../lib/ids.ts";
 import { eventTypes } from "../resources/events/event-types.ts";
-import type { DeviceHold, IngestDevice, LastLocation } from "./device-memory.ts";
+import type { DeviceHold, IngestDevice, LastLocation, LastStatus } from "./device-memory.ts";
 import { alarmKey } from "./rules/alarm-rules.ts";
 import { noMemory } from "./rules/rule-memory.ts";
 import { readRules } from "./rules/rule-store.ts";
@@ -13,7 +13,8 @@ const alarmsBackMs = 60_000;
 
 export interface KnownState {
   last_location: LastLocation | null;
-  last_status: Record<string, { value: number } | undefined>;
+  last_status: LastStatus;
+  newest_report_at: Date | null;
 }
 
 interface FixRow {
@@ -75,7 +76,8 @@ export async function openHold(
         tsMs: ts.getTime(),
       })),
       lastLocation: state.last_location,
-      battery: state.last_status.bat?.value ?? null,
+      status: state.last_status,
+      newestReportMs: state.newest_report_at?.getTime() ?? Number.NEGATIVE_INFINITY,
       ruleVersion: known[0]?.rule_version ?? 0,
       rules: known[0]?.rules ?? noMemory,
     },

@@ -26,6 +26,9 @@ export interface RecentAlarm {
 
 export type LastLocation = LastKnownLocation;
 
+/** The last plausible value of each metric, as partners read it. */
+export type LastStatus = Readonly<Record<string, { value: number; ts: string | null } | undefined>>;
+
 /** Read at login, moved on by each committed packet. Plain values: an attempt that fails leaves it as it was. */
 export interface DeviceMemory {
   /** The two newest valid fixes, the newest last. */
@@ -33,11 +36,15 @@ export interface DeviceMemory {
   /** First packets of the alarms of the last minute. */
   alarms: readonly RecentAlarm[];
   lastLocation: LastLocation | null;
-  battery: number | null;
+  status: LastStatus;
+  /** The latest time of the device's clock in any report that was stored; -Infinity: in none. */
+  newestReportMs: number;
   /** Of the state that the rules below hold; another one in the database: somebody else has moved it. */
   ruleVersion: number;
   rules: RuleMemory;
 }
+
+export const batteryOf = ({ status }: Pick<DeviceMemory, "status">): number | null => status.bat?.value ?? null;
 
 /**
  * - `idle`: no frame of it is being stored.
@@ -55,7 +62,10 @@ export interface DeviceHold {
   readonly organizationIdBytes: Buffer;
   readonly epoch: number;
   memory: DeviceMemory;
-  /** Set where packets are older than what is known: they do not say whether the device is online now. */
+  /**
+   * Set where packets of a device are stored beside the connection that it has: they are older than what is known, so they do not
+   * say whether the device is online now, and what that connection has written meanwhile is kept.
+   */
   readonly isOnline?: boolean;
   state: HoldState;
   /** The rules that apply, as of their version. */

@@ -1,11 +1,17 @@
-import type { MetricKey } from "../codecs/metric-keys.ts";
 import type { Alarm, Fix, TrackerMessage, Vitals } from "../codecs/tracker-message.ts";
 import { formatUuid } from "../lib/ids.ts";
 import { addressJob, locateJob, type PlaceJob } from "../places/place-job.ts";
 import type { ScheduleCheck } from "../rules/fence-schedule.ts";
 import { isLate } from "../rules/lateness.ts";
 import { alarmEvent } from "./alarm-event.ts";
-import type { DeviceHold, DeviceMemory, LastLocation, RecentFix } from "./device-memory.ts";
+import {
+  batteryOf,
+  type DeviceHold,
+  type DeviceMemory,
+  type LastLocation,
+  type LastStatus,
+  type RecentFix,
+} from "./device-memory.ts";
 import type { BatchRows, LocationRow, StateRow } from "./ingest-rows.ts";
 import { withAlarm } from "./rules/alarm-rules.ts";
 import { DeviceRules } from "./rules/device-rules.ts";
@@ -48,7 +54,17 @@ export class DeviceEvaluation {
     this.rules = new DeviceRules(hold.memory.rules, view, { isScheduled: options.isScheduled, newEventId });
     this.#options = options;
     this.#rows = rows;
-    this.#state = { hold, presence: [], lastSeenMs: 0, status: {}, lastLocation: null, firmware: null };
+    this.#state = {
+      hold,
+      presence: [],
+      lastSeenMs: 0,
+      status: null,
+      battery: null,
+      lastLocation: null,
+      locatedMs: null,
+      newestReportMs: null,
+      firmware: null,
+    };
     rows.states.push(this.#state);
   }
 
@@ -59,6 +75,12 @@ export class DeviceEvaluation {
     const { presence } = this.#state;
     if (presence.at(-1)?.isOnline !== isOnline) presence.push({ isOnline, atMs: receivedAtMs });
     this.#state.lastSeenMs = Math.max(this.#state.lastSeenMs, receivedAtMs);
+  }
+
+  /** The latest time of the device's clock, of reports that are stored now. */
+  noteNewest(reportMs: number): void {
+    this.#state.newestReportMs = reportMs;
+    this.memory = { ...this.memory, newestReportMs: reportMs };
   }
 
   /** A packet that was not stored before. */
@@ -101,7 +123,7 @@ export class DeviceEvaluation {
       receivedAtMs,
       deviceTimeMs,
       tsMs: plausibleTime(deviceTimeMs, receivedAtMs),
-      context: () => ({ battery: this.memory.battery, location: this.#placeOf(place) }),
+      context: () => ({ battery: batteryOf(this.memory), location: this.#placeOf(place) }),
     });
   }
 
@@ -131,6 +153,7 @@ export class DeviceEvaluation {
     if (!newest) return;
     const location = toLastLocation(newest);
     this.#state.lastLocation = location;
+    this.#state.locatedMs = newest.tsMs;
     this.memory = { ...this.memory, lastLocation: newerOf(this.memory.lastLocation, location) };
   }
 
@@ -208,14 +231,20 @@ export class DeviceEvaluation {
       deviceTimeMs,
       data,
     });
+    let status: Record<string, LastStatus[string]> | undefined;
     const ts = new Date(receivedAtMs).toISOString();
     for (const key of keys) {
       const range = this.#options.ranges.get(key);
       const value = data[key];
       if (!range || typeof value !== "number" || !(value >= range.min && value <= range.max)) continue;
       values[key] = value;
-      this.#state.status[key as MetricKey] = { value, ts };
-      if (key === "bat") this.memory = { ...this.memory, battery: value };
+      status ??= { ...(this.hold.isOnline === undefined ? this.memory.status : this.#state.status) };
+      status[key] = { value, ts };
+      if (key === "bat") this.#state.battery = value;
+    }
+    if (status) {
+      this.#state.status = status;
+      this.memory = { ...this.memory, status };
     }
     return values;
   }
@@ -229,7 +258,7 @@ export class DeviceEvaluation {
   }
 
   #addAlarm(alarm: Alarm, place: LocationRow | undefined, receivedAtMs: number): void {
-    const { battery } = this.memory;
+    const battery = batteryOf(this.memory);
     const id = this.#options.newId(receivedAtMs);
     this.#rows.events.push(alarmEvent(this.hold, id, alarm, { battery, location: this.#placeOf(place) }, receivedAtMs));
   }

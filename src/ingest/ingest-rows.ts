@@ -1,7 +1,7 @@
 import type { OutboundEntry } from "../outbox/outbound-entry.ts";
 import type { PlaceJob } from "../places/place-job.ts";
 import type { EnvelopedLocation } from "../resources/locations/location-envelope.ts";
-import type { DeviceHold, IngestDevice, LastLocation } from "./device-memory.ts";
+import type { DeviceHold, IngestDevice, LastLocation, LastStatus } from "./device-memory.ts";
 import type { InvalidReason } from "./rules/fix-rules.ts";
 
 /** What a batch writes, before it becomes bytes. Times are milliseconds; `hold` gives device and organization. */
@@ -75,8 +75,14 @@ export interface StateRow {
   /** One for all packets, unless some of them say that the device is switched off. */
   presence: PresenceStep[];
   lastSeenMs: number;
-  status: Record<string, { value: number; ts: string }>;
+  /** The whole of it, or only what is new where packets are stored beside a connection; null: no reading was among them. */
+  status: LastStatus | null;
+  /** Of the reading that was the newest of the battery; null: none. */
+  battery: number | null;
+  /** With its time as a number beside it. */
   lastLocation: LastLocation | null;
+  locatedMs: number | null;
+  newestReportMs: number | null;
   firmware: string | null;
 }
 

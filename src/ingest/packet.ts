@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import type { FrameReport } from "../codecs/protocol-definition.ts";
 import type { DecodedFrame } from "../codecs/stream-decoder.ts";
 import type { Span } from "../tracing/tracer.ts";
@@ -49,7 +48,3 @@ export function deviceTimeOf({ messages }: FrameReport): number | null {
   }
   return null;
 }
-
-/** The same bytes from the same device are the same report. */
-export const reportKey = ({ deviceIdBytes }: DeviceHold, { raw }: FrameReport): string =>
-  hash("sha256", Buffer.concat([deviceIdBytes, raw]), "hex").slice(0, 32);

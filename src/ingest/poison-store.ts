@@ -3,7 +3,7 @@ import type { Db, Tx } from "../db/database.ts";
 import { sql } from "../db/sql.ts";
 import { uuidBytes, uuidV7 } from "../lib/ids.ts";
 import { alarmEvent } from "./alarm-event.ts";
-import type { RecentAlarm } from "./device-memory.ts";
+import { batteryOf, type RecentAlarm } from "./device-memory.ts";
 import { insertEvents } from "./event-store.ts";
 import { deviceTimeOf, type Packet } from "./packet.ts";
 import { withAlarm } from "./rules/alarm-rules.ts";
@@ -47,7 +47,8 @@ export async function keepPoisoned(
       values (${uuidV7(receivedAtMs)}, ${organizationId}, ${deviceId}, ${protocol}, ${reason}, ${frame.raw},
         ${new Date(receivedAtMs)}, ${accepted.length > 0})`;
   }
-  const { battery, lastLocation: location } = hold.memory;
+  const battery = batteryOf(hold.memory);
+  const { lastLocation: location } = hold.memory;
   const events = accepted.map((alarm) =>
     alarmEvent(hold, uuidBytes(uuidV7(receivedAtMs)), alarm, { battery, location }, receivedAtMs),
   );

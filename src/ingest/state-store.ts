@@ -23,11 +23,19 @@ type WrittenRow = [device: string, count: string | null, wasOnline: boolean, isO
 
 const lastStep = ({ presence }: StateRow): PresenceStep => presence.at(-1) as PresenceStep;
 
+/** Below 20 %, below 50 %, the others: see the column. */
+const bandOf = (percent: number | null): number | null =>
+  percent === null ? null : percent < 20 ? 1 : percent < 50 ? 2 : 3;
+
+const isBeside = ({ hold }: StateRow): boolean => hold.isOnline !== undefined;
+const jsonOf = (value: object | null): string | null => value && JSON.stringify(value);
+
 /**
  * Writes the state rows of devices whose connection is still the newest and whose rules nobody else has moved. Devices come in
- * the order of their ids, as everywhere, so that two writers cannot deadlock. The answer has one row for the count and one for
- * each device whose presence has changed, not one for each device: this statement is the dearest of a batch. A change is always
- * later than the one before, also when the packet had to wait while a sweep found the device silent.
+ * the order of their ids, as everywhere, so that two writers cannot deadlock. This statement is the dearest of a batch: JSON is
+ * passed on as it is, and the answer has one row for the count and one for each device whose presence has changed, not one for
+ * each device. A change is always later than the one before, also when the packet had to wait while a sweep found the device
+ * silent.
  */
 export async function updateStates(client: Client, states: readonly StateRow[]): Promise<WrittenStates> {
   const rows = states.toSorted((a, b) => Buffer.compare(a.hold.deviceIdBytes, b.hold.deviceIdBytes));
@@ -35,28 +43,31 @@ export async function updateStates(client: Client, states: readonly StateRow[]):
   const { rows: answer } = await client.query<WrittenRow>({
     name: "ingest_states",
     text: `with written as (
-      insert into device_state as s (device_id, organization_id, session_epoch, rule_version, is_online, last_seen_at,
-        status_changed_at, firmware_version, last_status, last_location)
-      select d, o, e, v, i, t, c, f, j, l from unnest($1::uuid[], $2::uuid[], $3::int8[], $4::int8[], $5::bool[],
-        $6::timestamptz[], $7::timestamptz[], $8::text[], $9::jsonb[], $10::jsonb[]) as n(d, o, e, v, i, t, c, f, j, l)
-      on conflict (device_id) do update set
-        is_online = excluded.is_online,
+      update device_state s set
+        is_online = n.is_online,
         was_online = s.is_online,
-        last_seen_at = excluded.last_seen_at,
-        status_changed_at = case when s.is_online = excluded.is_online then s.status_changed_at
-          else greatest(excluded.status_changed_at, s.status_changed_at + interval '1 ms') end,
-        previous_change_at = case when s.is_online = excluded.is_online then s.previous_change_at
-          else s.status_changed_at end,
-        firmware_version = coalesce(excluded.firmware_version, s.firmware_version),
-        last_status = s.last_status || excluded.last_status,
-        last_location = case when s.last_location is null
-          or (excluded.last_location->>'ts') collate "C" >= (s.last_location->>'ts') collate "C"
-          then coalesce(excluded.last_location, s.last_location) else s.last_location end
-      where s.session_epoch = excluded.session_epoch and s.rule_version = excluded.rule_version
-      returning device_id, was_online, is_online, status_changed_at, previous_change_at)
+        last_seen_at = n.seen_at,
+        status_changed_at = case when s.is_online = n.is_online then s.status_changed_at
+          else greatest(n.changed_at, s.status_changed_at + interval '1 ms') end,
+        previous_change_at = case when s.is_online = n.is_online then s.previous_change_at else s.status_changed_at end,
+        firmware_version = coalesce(n.firmware, s.firmware_version),
+        last_status = case when n.is_beside and n.status is not null then (s.last_status::jsonb || n.status::jsonb)::json
+          else coalesce(n.status, s.last_status) end,
+        battery_band = coalesce(n.battery_band, s.battery_band),
+        last_location = case when n.located_at < s.located_at then s.last_location
+          else coalesce(n.location, s.last_location) end,
+        located_at = greatest(n.located_at, s.located_at),
+        newest_report_at = greatest(n.newest_report_at, s.newest_report_at)
+      from unnest($1::uuid[], $2::uuid[], $3::int8[], $4::int8[], $5::bool[], $6::timestamptz[], $7::timestamptz[], $8::text[],
+        $9::json[], $10::int2[], $11::json[], $12::timestamptz[], $13::timestamptz[], $14::bool[])
+        as n(device_id, organization_id, epoch, rule_version, is_online, seen_at, changed_at, firmware, status, battery_band,
+          location, located_at, newest_report_at, is_beside)
+      where s.device_id = n.device_id and s.organization_id = n.organization_id and s.session_epoch = n.epoch
+        and s.rule_version = n.rule_version
+      returning s.device_id, s.was_online, s.is_online, s.status_changed_at, s.previous_change_at)
       select null, count(*), null, null, null, null from written
       union all select device_id, null, was_online, is_online, status_changed_at, previous_change_at from written
-      where was_online <> is_online or device_id = any($11::uuid[])`,
+      where was_online <> is_online or device_id = any($15::uuid[])`,
     values: [
       uuids(rows),
       binaryArray("uuid", rows, (writer, { hold }) => writer.uuid(hold.organizationIdBytes)),
@@ -66,10 +77,12 @@ export async function updateStates(client: Client, states: readonly StateRow[]):
       binaryArray("timestamptz", rows, (writer, { lastSeenMs }) => writer.timestamptz(lastSeenMs)),
       binaryArray("timestamptz", rows, (writer, state) => writer.timestamptz(lastStep(state).atMs)),
       binaryArray("text", rows, (writer, { firmware }) => writer.text(firmware)),
-      binaryArray("jsonb", rows, (writer, { status }) => writer.jsonb(JSON.stringify(status))),
-      binaryArray("jsonb", rows, (writer, { lastLocation }) =>
-        writer.jsonb(lastLocation && JSON.stringify(lastLocation)),
-      ),
+      binaryArray("json", rows, (writer, { status }) => writer.text(jsonOf(status))),
+      binaryArray("int2", rows, (writer, { battery }) => writer.int2(bandOf(battery))),
+      binaryArray("json", rows, (writer, { lastLocation }) => writer.text(jsonOf(lastLocation))),
+      binaryArray("timestamptz", rows, (writer, { locatedMs }) => writer.timestamptz(locatedMs)),
+      binaryArray("timestamptz", rows, (writer, { newestReportMs }) => writer.timestamptz(newestReportMs)),
+      binaryArray("bool", rows, (writer, state) => writer.bool(isBeside(state))),
       uuids(restless),
     ],
     rowMode: "array",

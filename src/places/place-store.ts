@@ -80,9 +80,9 @@ export async function insertLocated(tx: Tx, position: LocatedPosition): Promise<
   if (invalidReason !== null) return;
   const last = { lat, lng, accuracy_m: accuracyM, source, ts: ts.toISOString() };
   await tx.run`
-    update device_state set last_location = ${last}
+    update device_state set last_location = ${last}, located_at = ${ts}
     where device_id = ${deviceId} and organization_id = ${organizationId}
-      and (last_location is null or (last_location->>'ts')::timestamptz < ${ts})`;
+      and (located_at is null or located_at < ${ts})`;
 }
 
 export const setAddress = (

@@ -100,7 +100,7 @@ export const columnDecisions: Readonly<Record<string, ColumnDecisions>> = {
   device_state: {
     cleared: `is_online last_seen_at status_changed_at firmware_version last_status last_location
       report_interval_seconds was_online previous_change_at is_live seen_slot battery_band sim_iccid sim_imsi
-      sim_refused_at`,
+      sim_refused_at located_at newest_report_at`,
     kept: {
       "an empty row refuses packets of a gateway that has not heard of the deletion":
         "device_id organization_id session_epoch rule_version",

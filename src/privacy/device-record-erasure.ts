@@ -91,7 +91,7 @@ async function eraseInvitations(tx: Tx, { id, organizationId, uid }: HeldDevice,
 
 /**
  * The state row stays, empty: a gateway that has not heard of the deletion writes it before it stores packets, and is refused by
- * its epoch. It would make a new row if there was none.
+ * its epoch.
  */
 async function eraseState(tx: Tx, { id, organizationId }: HeldDevice, report: ErasureReport): Promise<void> {
   report.add(
@@ -101,6 +101,6 @@ async function eraseState(tx: Tx, { id, organizationId }: HeldDevice, report: Er
   await tx.run`
     update device_state set is_online = false, is_live = false, was_online = false, last_seen_at = null,
       status_changed_at = null, previous_change_at = null, firmware_version = null, last_status = '{}', last_location = null,
-      report_interval_seconds = null, sim_iccid = null, sim_imsi = null, sim_refused_at = null
+      report_interval_seconds = null, battery_band = null, located_at = null, newest_report_at = null, sim_iccid = null, sim_imsi = null, sim_refused_at = null
     where organization_id = ${organizationId} and device_id = ${id}`;
 }

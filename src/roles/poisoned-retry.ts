@@ -107,7 +107,7 @@ async function storeOne(
   options: StoreOptions,
 ): Promise<void> {
   const state = await db.one<KnownState & { session_epoch: number; is_online: boolean }>`
-    select session_epoch, is_online, last_location, last_status from device_state
+    select session_epoch, is_online, last_location, last_status, newest_report_at from device_state
     where organization_id = ${organizationId} and device_id = ${id}`;
   const nowMs = clock.nowMs();
   const opened = await openHold(db.point, { id, organizationId, uid, name }, state.session_epoch, state, nowMs);
@@ -119,6 +119,10 @@ async function storeOne(
     ...options.steps,
     async (own: Client): Promise<void> => {
       await deletePoisoned(onClient(own), organizationId, packet.id);
+      // Whoever holds the connection writes the state from memory: under another version it reads it again first.
+      await onClient(own).run`
+        update device_state set rule_version = rule_version + 1
+        where organization_id = ${organizationId} and device_id = ${id}`;
     },
   ];
   await storeBatch(client, batch, { ...options, steps }, nowMs);

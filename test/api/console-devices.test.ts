@@ -44,7 +44,7 @@ describe("the devices of an organization in the console", () => {
       [full, 90, new Date(now.getTime() - 2 * 86_400_000), new Date(now.getTime() - 3 * 3_600_000)],
     ] as const) {
       await api.db.run`
-        update device_state s set is_online = true, last_seen_at = ${seen},
+        update device_state s set is_online = true, last_seen_at = ${seen}, located_at = ${ts}, battery_band = ${percent < 20 ? 1 : 3},
           last_status = ${JSON.stringify({ bat: { value: percent, ts: seen.toISOString() } })},
           last_location = ${JSON.stringify({ ...position, ts: ts.toISOString() })}
         from devices d where d.id = s.device_id and d.uid = ${uid}`;

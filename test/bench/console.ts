@@ -50,10 +50,10 @@ function drive(db: Client, organizationId: string, perSecond: number): () => Pro
       const started = performance.now();
       await db.query(
         `update device_state s set last_seen_at = now(), is_online = true,
-           last_location = jsonb_build_object('lat', 38 + random() * 8, 'lng', 8 + random() * 9, 'accuracy_m', 12,
+           located_at = now(), last_location = json_build_object('lat', 38 + random() * 8, 'lng', 8 + random() * 9, 'accuracy_m', 12,
              'source', 'gps', 'ts', to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')),
-           last_status = s.last_status || jsonb_build_object('hr', jsonb_build_object('value', 60 + floor(random() * 50), 'ts',
-             to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))
+           last_status = (s.last_status::jsonb || jsonb_build_object('hr', jsonb_build_object('value', 60 + floor(random() * 50), 'ts',
+             to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))))::json
          from (select id from devices where organization_id = $1 order by uid offset $2 limit $3) d
          where s.device_id = d.id and s.organization_id = $1`,
         [organizationId, (batch * perBatch) % deviceCount, perBatch],

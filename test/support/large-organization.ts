@@ -21,9 +21,9 @@ export async function fillOrganization(
     [organizationId, count, offset],
   );
   await db.query(
-    `insert into device_state (device_id, organization_id, is_online, last_seen_at, last_status)
+    `insert into device_state (device_id, organization_id, is_online, last_seen_at, battery_band, last_status)
      select id, organization_id, h % 3 = 0, case when h % 3 = 0 then now() - h % 300 * interval '1 second'
-       when h % 50 > 0 then now() - h % 100000 * interval '1 minute' end,
+       when h % 50 > 0 then now() - h % 100000 * interval '1 minute' end, 3,
        '{"bat":{"value":81,"ts":"2026-03-01T08:15:29.900Z"},"hr":{"value":72,"ts":"2026-03-01T08:10:02.114Z"}}'
      from (select id, organization_id, abs(hashtext(uid)) as h from devices where organization_id = $1) as d`,
     [organizationId],

@@ -127,8 +127,8 @@ export async function openPlaceWorld(): Promise<PlaceWorld> {
     },
     storeState: async (deviceId, lastLocation) => {
       await db.run`
-        insert into device_state (device_id, organization_id, is_online, last_status, last_location)
-        values (${deviceId}, ${organizationId}, true, '{}', ${lastLocation})`;
+        insert into device_state (device_id, organization_id, is_online, last_status, last_location, located_at)
+        values (${deviceId}, ${organizationId}, true, '{}', ${lastLocation}, ${(lastLocation as { ts?: string } | null)?.ts ?? null})`;
     },
     lastLocationOf: async (deviceId) =>
       (await db.one`select last_location from device_state where device_id = ${deviceId}`).last_location,

@@ -48,7 +48,7 @@ function stateCondition(principal: Principal, state: string, now: Date): Sql {
   const alarm = inAlarm(principal);
   if (state === "alarm") return alarm;
   if (state === "offline") return sql`not s.is_online and not (${alarm})`;
-  const stale = sql`coalesce((s.last_location ->> 'ts')::timestamptz < ${new Date(now.getTime() - staleAfterMs)}, false)`;
+  const stale = sql`coalesce(s.located_at < ${new Date(now.getTime() - staleAfterMs)}, false)`;
   return sql`s.is_online and not (${alarm}) and ${state === "stale" ? stale : sql`not ${stale}`}`;
 }
 

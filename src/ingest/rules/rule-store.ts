@@ -2,7 +2,7 @@ import type { Client } from "pg";
 import { binaryArray } from "../../db/binary-writer.ts";
 import type { Db, Tx } from "../../db/database.ts";
 import { uuids } from "../batch-store.ts";
-import type { DeviceHold, LastLocation } from "../device-memory.ts";
+import type { DeviceHold, LastLocation, LastStatus } from "../device-memory.ts";
 import { memoryOf, type RuleMemory, type StoredRules, toStored } from "./rule-memory.ts";
 
 /** Older fixes are late whatever comes. */
@@ -13,12 +13,16 @@ export interface KnownRules {
   device_id: string;
   rule_version: number;
   rules: RuleMemory;
+  status: LastStatus;
+  newestReportMs: number;
 }
 
 interface RuleRow {
   device_id: string;
   rule_version: number;
   state: StoredRules | null;
+  last_status: LastStatus;
+  newest_report_at: Date | null;
   lat: number | null;
   lng: number;
   ts: Date;
@@ -30,25 +34,30 @@ interface RuleRow {
  */
 export async function readRules(db: Db, deviceIds: readonly string[], nowMs: number): Promise<KnownRules[]> {
   const rows = await db.many<RuleRow>`
-    select s.device_id, s.rule_version, r.state, l.lat, l.lng, l.ts
+    select s.device_id, s.rule_version, s.last_status, s.newest_report_at, r.state, l.lat, l.lng, l.ts
     from device_state s
     left join rule_states r on r.device_id = s.device_id
     left join lateral last_timely_fix(s.device_id, ${new Date(nowMs - fixesBackMs)}, ${new Date(nowMs + fixesAheadMs)}) l on true
     where s.device_id = any(${deviceIds}::uuid[])`;
-  return rows.map(({ device_id, rule_version, state, lat, lng, ts }) => ({
+  return rows.map(({ device_id, rule_version, last_status, newest_report_at, state, lat, lng, ts }) => ({
     device_id,
     rule_version,
+    status: last_status,
+    newestReportMs: newest_report_at?.getTime() ?? Number.NEGATIVE_INFINITY,
     rules: memoryOf(state, lat === null ? null : { lat, lng, tsMs: ts.getTime() }),
   }));
 }
 
-/** Takes up what others have made of the rules of these devices. */
+/** Takes up what others have made of the rules of these devices, or stored beside this connection. */
 export async function rereadRules(db: Db, holds: readonly DeviceHold[], nowMs: number): Promise<void> {
   const ids = holds.map(({ device }) => device.id);
   const known = new Map((await readRules(db, ids, nowMs)).map((row) => [row.device_id, row]));
   for (const hold of holds) {
     const row = known.get(hold.device.id);
-    if (row) hold.memory = { ...hold.memory, ruleVersion: row.rule_version, rules: row.rules };
+    if (row) {
+      const { rule_version: ruleVersion, rules, status, newestReportMs } = row;
+      hold.memory = { ...hold.memory, ruleVersion, rules, status, newestReportMs };
+    }
     if (hold.state === "moved") hold.state = "storing";
   }
 }
@@ -122,7 +131,7 @@ export interface LockedDevice {
   uid: string;
   name: string;
   is_deleted: boolean;
-  last_status: Record<string, { value: number } | undefined>;
+  last_status: LastStatus;
   last_location: LastLocation | null;
 }
 

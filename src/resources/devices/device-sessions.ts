@@ -27,6 +27,7 @@ export interface ClaimedSession {
   takeovers: Date[];
   last_location: DeviceRow["last_location"];
   last_status: DeviceRow["last_status"];
+  newest_report_at: Date | null;
 }
 
 /** More takeovers than this within the window are a conflict (section 30). */
@@ -79,7 +80,7 @@ export function claimSessions(
       from unnest(${rows.map((row) => row.deviceId)}::uuid[], ${rows.map((row) => row.organizationId)}::uuid[],
         ${rows.map((row) => epochs.get(row.deviceId)?.epoch)}::int8[]) as n(d, o, e)
       on conflict (device_id) do update set session_epoch = excluded.session_epoch
-      returning device_id, session_epoch as epoch, last_location, last_status`;
+      returning device_id, session_epoch as epoch, last_location, last_status, newest_report_at`;
     for (const { device_id, epoch, previous_node_id } of sessions) {
       if (previous_node_id === null || previous_node_id === nodeId) continue;
       await notify(tx, gatewayChannel(previous_node_id), `${device_id} ${epoch}`);
