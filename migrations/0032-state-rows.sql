@@ -3,7 +3,8 @@
 
 alter table device_state alter column battery_band drop expression;
 alter table device_state add column located_at timestamptz;
--- No report of the device that was stored has a later time of the device's clock: one that has is certainly new.
+-- No report of the device that was stored has a later time of the device's clock: one that has is certainly new. Null: not known,
+-- which the next report ends.
 alter table device_state add column newest_report_at timestamptz;
 
 alter table device_state
@@ -11,8 +12,3 @@ alter table device_state
   alter column last_location type json using last_location::json;
 
 update device_state set located_at = (last_location->>'ts')::timestamptz where last_location is not null;
-
--- A table between them: where packets are spread over several machines, one statement cannot name both.
-create temporary table newest_reports on commit drop as
-  select device_id, max(device_day) + 1 as newest_report_at from ingest_frames group by device_id;
-update device_state s set newest_report_at = n.newest_report_at from newest_reports n where n.device_id = s.device_id;

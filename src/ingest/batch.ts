@@ -29,6 +29,8 @@ export interface Batch {
   readonly packets: readonly Packet[];
   /** What the last attempt that came to its commit was about to say. */
   pending: Committed | undefined;
+  /** An attempt has met a known report that it took for new. */
+  hasKnownReports: boolean;
 }
 
 export interface Committed {
@@ -62,7 +64,12 @@ export interface StoreOptions extends Omit<EvaluateOptions, "isScheduled"> {
 
 const ecgType = eventTypes.ecg_recorded.number;
 
-export const makeBatch = (packets: readonly Packet[]): Batch => ({ id: newUuid(), packets, pending: undefined });
+export const makeBatch = (packets: readonly Packet[]): Batch => ({
+  id: newUuid(),
+  packets,
+  pending: undefined,
+  hasKnownReports: false,
+});
 
 /**
  * One attempt, in one transaction. Throws without having stored anything, or with a connection that is lost: then the next
@@ -86,7 +93,7 @@ export async function storeBatch(
   const rules = new Map<string, OrganizationRules>();
   for (const id of organizationIds) rules.set(id, await book.atLeast(id, versions.get(id) ?? 0));
   const reports = batch.packets.flatMap((packet) => reportsOf(packet.frame).map((report) => ({ report, packet })));
-  const { isNew, certain, newestOf, duplicates } = await findNew(client, reports);
+  const { isNew, certain, newestOf, duplicates } = await findNew(client, reports, batch.hasKnownReports);
   const holds = batch.packets.map(({ hold }) => hold);
   const past = await readPast(onClient(client), holds, rules);
   const rows = noRows();
@@ -139,7 +146,9 @@ export async function storeBatch(
       [...outbound.wakeUps, "commit"].join("; "),
     );
   } catch (error) {
-    throw isKnownKey(error) ? new KnownReports(certain) : error;
+    if (!isKnownKey(error)) throw error;
+    batch.hasKnownReports = true;
+    throw new KnownReports();
   }
   return batch.pending;
 }

@@ -77,7 +77,7 @@ export async function openHold(
       })),
       lastLocation: state.last_location,
       status: state.last_status,
-      newestReportMs: state.newest_report_at?.getTime() ?? Number.NEGATIVE_INFINITY,
+      newestReportMs: state.newest_report_at?.getTime() ?? null,
       ruleVersion: known[0]?.rule_version ?? 0,
       rules: known[0]?.rules ?? noMemory,
     },

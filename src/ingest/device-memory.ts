@@ -37,8 +37,8 @@ export interface DeviceMemory {
   alarms: readonly RecentAlarm[];
   lastLocation: LastLocation | null;
   status: LastStatus;
-  /** The latest time of the device's clock in any report that was stored; -Infinity: in none. */
-  newestReportMs: number;
+  /** The latest time of the device's clock in any report that was stored; null: not known. */
+  newestReportMs: number | null;
   /** Of the state that the rules below hold; another one in the database: somebody else has moved it. */
   ruleVersion: number;
   rules: RuleMemory;

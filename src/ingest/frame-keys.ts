@@ -31,9 +31,8 @@ export interface NewReports {
 
 /** Reports that were taken for new are stored already. Nothing of the batch was stored; the next attempt asks for each of them. */
 export class KnownReports extends Error {
-  constructor(rows: readonly FrameKeyRow[]) {
+  constructor() {
     super("reports that were taken for new are stored already");
-    for (const { hold } of rows) hold.memory = { ...hold.memory, newestReportMs: Number.POSITIVE_INFINITY };
   }
 }
 
@@ -49,9 +48,14 @@ const keyOf = ({ deviceIdBytes }: DeviceHold, { raw }: FrameReport): Buffer =>
 /**
  * Which reports were not stored before. The duplicate rule needs a device time (section 26.1, 5): reports without one are always
  * new. So is one whose time is later than that of every stored report of its device, because the same bytes have the same time:
- * its key is written without asking, and only the others are looked for.
+ * its key is written without asking, and only the others are looked for. Should it be known all the same (the time of a device's
+ * clock follows from its time zone, which people change), writing its key fails, and the batch asks for everything.
  */
-export async function findNew(client: Client, reports: readonly ReportOfPacket[]): Promise<NewReports> {
+export async function findNew(
+  client: Client,
+  reports: readonly ReportOfPacket[],
+  asksForAll: boolean,
+): Promise<NewReports> {
   const isNew: boolean[] = [];
   const certain: FrameKeyRow[] = [];
   const newestOf = new Map<DeviceHold, number>();
@@ -73,15 +77,11 @@ export async function findNew(client: Client, reports: readonly ReportOfPacket[]
       continue;
     }
     inBatch.add(name);
-    if (deviceTimeMs > newestMs) {
-      newestOf.set(hold, deviceTimeMs);
-      // Beside a connection, what that one has stored meanwhile is not known.
-      if (hold.isOnline === undefined) {
-        certain.push(row);
-        continue;
-      }
-    }
-    asked.set(index, row);
+    if (newestMs === null || deviceTimeMs > newestMs) newestOf.set(hold, deviceTimeMs);
+    // Beside a connection, what that one has stored meanwhile is not known.
+    const isCertain = newestMs !== null && deviceTimeMs > newestMs && hold.isOnline === undefined && !asksForAll;
+    if (isCertain) certain.push(row);
+    else asked.set(index, row);
   }
   const inserted = await insertFrameKeys(client, [...asked.values()]);
   for (const [index, { key }] of asked) {

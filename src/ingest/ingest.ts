@@ -284,6 +284,8 @@ class BatchingIngest implements Ingest {
 
   async #connect(): Promise<Client> {
     const client = await this.#options.db.connect();
+    // The plans of any size of batch follow the order of its arrays: rows are locked in the order of device ids.
+    await client.query("set plan_cache_mode = force_generic_plan");
     const forget = (): void => {
       const index = this.#idleClients.indexOf(client);
       if (index >= 0) this.#idleClients.splice(index, 1);

@@ -46,7 +46,7 @@ export async function updateStates(client: Client, states: readonly StateRow[]):
       update device_state s set
         is_online = n.is_online,
         was_online = s.is_online,
-        last_seen_at = n.seen_at,
+        last_seen_at = greatest(n.seen_at, s.last_seen_at),
         status_changed_at = case when s.is_online = n.is_online then s.status_changed_at
           else greatest(n.changed_at, s.status_changed_at + interval '1 ms') end,
         previous_change_at = case when s.is_online = n.is_online then s.previous_change_at else s.status_changed_at end,

@@ -7,6 +7,7 @@ import { makeClock } from "../../src/lib/clock.ts";
 import { makeLogger } from "../../src/lib/logger.ts";
 import { retryPoisoned } from "../../src/roles/poisoned-retry.ts";
 import { imeis } from "../support/devices.ts";
+import { iwPosition } from "../support/fleet.ts";
 import { type GatewayWorld, openGatewayWorld, type TestGateway } from "../support/gateway.ts";
 import { openIwWatch } from "../support/iw-watch.ts";
 
@@ -45,6 +46,8 @@ test("the command line stores packets that were set aside once the program can, 
   expect(packet?.frame.toString()).toBe("IWAP49,13#");
   expect(await listPoisoned(world.db, nextImei(), 10)).toEqual([]);
 
+  expect(await watch.send(iwPosition(clock.nowMs() - 5000))).toBe("IWBP01#");
+  const seenBefore = await world.db.one`select last_seen_at from device_state where device_id = ${id}`;
   const failures: string[] = [];
   const parts = {
     db: world.db,
@@ -58,8 +61,13 @@ test("the command line stores packets that were set aside once the program can, 
   const stored = await world.db.many`select data, received_at from telemetry where device_id = ${id} and data ? 'hr'`;
   expect(stored).toEqual([{ data: { hr: 13 }, received_at: packet?.receivedAt }]);
   expect(await listPoisoned(world.db, uid, 10)).toEqual([]);
-  // Still the same connection.
+  const stateOf = () => world.db.one`select last_seen_at, last_status from device_state where device_id = ${id}`;
+  const after = await stateOf();
+  expect(after.last_seen_at.getTime()).toBeGreaterThanOrEqual(seenBefore.last_seen_at.getTime());
+  expect(after.last_status).toMatchObject({ hr: { value: 13 }, bat: { value: 81 } });
+  // Still the same connection, which knows what was stored beside it.
   expect(await watch.send("IWAP49,61#")).toBe("IWBP49#");
+  expect((await stateOf()).last_status).toMatchObject({ hr: { value: 61 }, bat: { value: 81 } });
 
   await world.db.run`
     insert into poisoned_packets (id, organization_id, device_id, protocol, reason, frame, received_at)

@@ -82,6 +82,44 @@ test("the ingest keeps last values that a later packet does not mention, and the
   expect(status_changed_at).toEqual(new Date(at));
 });
 
+test("the ingest keeps last values over connections, and those of a report that comes again", async () => {
+  const { id, uid, tracker } = await device();
+  const at = clock.nowMs();
+  tracker.send(1, [vitals({ hr: 70, bat: 50 }, at - 2000)]);
+  await tracker.until("ok 1");
+  const next = await gateway.tracker(uid);
+  next.send(2, [vitals({ hr: 75 }, at - 1000)]);
+  next.send(1, [vitals({ hr: 70, bat: 50 }, at - 2000)]);
+  await next.until("ok 1");
+  const { last_status, battery_band, newest_report_at } = await state(id);
+  expect(last_status).toMatchObject({ hr: { value: 75 }, bat: { value: 50 } });
+  expect([battery_band, newest_report_at]).toEqual([3, new Date(at - 1000)]);
+  expect(await telemetry(id)).toHaveLength(2);
+});
+
+test("the ingest stores nothing twice when it takes a known report for a new one", async () => {
+  const { id, uid, tracker } = await device();
+  const other = await device();
+  const packets = [1, 2, 3].map((n) => [gpsFix(clock.nowMs() - 9000 + n * 1000, 41.9, 12.4)]);
+  for (const [index, packet] of packets.entries()) tracker.send(index, packet);
+  await tracker.until("ok 2");
+  await world.db
+    .run`update device_state set newest_report_at = ${new Date(clock.nowMs() - 90_000)} where device_id = ${id}`;
+  const again = await gateway.tracker(uid);
+  const lock = await world.db.connect();
+  await lock.query("begin; lock table ingest_batches in access exclusive mode");
+  for (const [index, packet] of packets.entries()) again.send(index, packet);
+  other.tracker.send(7, packets[0] ?? []);
+  await vi.waitUntil(async () => gateway.metric("vigil_ingest_queue_packets") >= 4, { timeout: 10_000, interval: 20 });
+  await lock.query("commit");
+  await lock.end();
+  await again.until("ok 2");
+  await other.tracker.until("ok 7");
+  expect(await locations(id)).toHaveLength(3);
+  expect(await locations(other.id)).toHaveLength(1);
+  expect((await state(id)).newest_report_at).toEqual(new Date(clock.nowMs() - 6000));
+});
+
 test("the ingest answers a packet that is sent again, and stores it once", async () => {
   const { id, tracker } = await device();
   const packet = [gpsFix(clock.nowMs() - 1000, 41.9, 12.4), vitals({ hr: 70 })];

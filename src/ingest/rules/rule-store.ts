@@ -14,7 +14,7 @@ export interface KnownRules {
   rule_version: number;
   rules: RuleMemory;
   status: LastStatus;
-  newestReportMs: number;
+  newestReportMs: number | null;
 }
 
 interface RuleRow {
@@ -43,7 +43,7 @@ export async function readRules(db: Db, deviceIds: readonly string[], nowMs: num
     device_id,
     rule_version,
     status: last_status,
-    newestReportMs: newest_report_at?.getTime() ?? Number.NEGATIVE_INFINITY,
+    newestReportMs: newest_report_at?.getTime() ?? null,
     rules: memoryOf(state, lat === null ? null : { lat, lng, tsMs: ts.getTime() }),
   }));
 }
