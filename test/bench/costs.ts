@@ -1,47 +1,49 @@
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import type pg from "pg";
 import { openEmbeddedServer } from "../../src/embedded/embedded-server.ts";
 import { makeLogger } from "../../src/lib/logger.ts";
 import { embeddedUrl, withEmbedded } from "../support/embedded-client.ts";
 import { addIntegrations, registerFleet } from "../support/fleet.ts";
 import { startVigil, tempFolder } from "../support/vigil-process.ts";
-import { cpuByRoom } from "./cpu-by-room.ts";
-import { load } from "./ingest.ts";
+import { bytesOf, printRooms, printStatements, printTables, resetCounts } from "./cost-tables.ts";
+import { load, startBare } from "./ingest.ts";
 import { cpuMs, databaseCpuMs } from "./process-cpu.ts";
 import type { Row } from "./report.ts";
 
-const connections = 1000;
 const loadMs = 10_000;
-/** A fixed rate: at full speed the size of batches, and so the cost of a packet, follows the machine. */
-const rate = 2000;
-
-interface StatementCost {
-  statement: string;
-  calls: number;
-  ms: number;
-  wal: number;
-}
-
-interface TableCost {
-  name: string;
-  bytes: number;
-  index_bytes: number;
-}
+const { values: options } = parseArgs({
+  options: {
+    /** Devices that are connected. */
+    connections: { type: "string", default: "1000" },
+    /**
+     * Packets a second; 0 is as many as there can be. At a fixed rate the size of batches, and so the cost of a packet, does not
+     * follow the machine.
+     */
+    rate: { type: "string", default: "2000" },
+    integrations: { type: "string", multiple: true, default: ["0", "1"] },
+    /** Keeps the profile of the last run in this folder. */
+    profiles: { type: "string" },
+  },
+  strict: false,
+});
+const [connections, rate] = [Number(options.connections), Number(options.rate)];
 
 /**
  * Where the time and the bytes of a packet go, on both sides of the database socket: CPU of the program by room and of the server,
- * time and WAL by statement, bytes by table. Prints tables for docs/developers/performance.md; compares nothing.
+ * time and WAL by statement, bytes by table; beside it what the bare gateway costs. Prints tables for
+ * docs/developers/performance.md; compares nothing.
  */
 export async function benchCosts(): Promise<Row[]> {
-  for (const partners of [0, 1]) await measure(partners);
+  for (const partners of options.integrations as string[]) await measure(Number(partners));
   return [];
 }
 
 async function measure(partners: number): Promise<void> {
   const folder = await tempFolder();
-  const profiles = join(folder.path, "profiles");
-  mkdirSync(profiles);
+  const profiles = (options.profiles as string | undefined) ?? join(folder.path, "profiles");
+  mkdirSync(profiles, { recursive: true });
   const settings = { shared_preload_libraries: "pg_stat_statements", "pg_stat_statements.track": "all" };
   const server = await openEmbeddedServer({
     dataDir: folder.path,
@@ -56,84 +58,67 @@ async function measure(partners: number): Promise<void> {
     VIGIL_GATEWAY_PACKETS_PER_MINUTE: "1000000",
     VIGIL_GATEWAY_NEW_PER_ADDRESS_PER_MINUTE: "1000000",
   };
-  const profiling = ["--cpu-prof", `--cpu-prof-dir=${profiles}`];
-  const service = await startVigil(["--data-dir", folder.path], env, "start", profiling);
+  const known = new Set(readdirSync(profiles));
+  const service = await startVigil(["--data-dir", folder.path], env, "start", [
+    "--cpu-prof",
+    `--cpu-prof-dir=${profiles}`,
+  ]);
+  const bare = await startBare(server.connection);
   try {
-    const target = { port: Number(service.gateway.split(":").at(-1)) };
-    await withEmbedded(folder.path, async (client) => {
+    const ours = { port: Number(service.gateway.split(":").at(-1)), pid: service.process.pid as number };
+    const speed = rate === 0 ? "as fast as it goes" : `${rate} packets/s`;
+    console.log(`\n${partners} integrations that are told everything, ${connections} devices, ${speed}`);
+    const span = await withEmbedded(folder.path, async (client) => {
       await registerFleet(client, connections);
       await addIntegrations(client, partners);
       await client.query("create extension pg_stat_statements");
-      await load(target, connections, 3000, rate);
-      await client.query("select pg_stat_statements_reset()");
-      const before = await bytesOf(client);
-      const pid = service.process.pid as number;
-      const [own, database] = [cpuMs(pid), databaseCpuMs(folder.path)];
-      const { perSecond } = await load(target, connections, loadMs, rate);
-      const packets = (perSecond * loadMs) / 1000;
-      const perPacket = (ms: number): string => ((ms * 1000) / packets).toFixed(1);
-      console.log(`\n${partners} integrations that are told everything, ${connections} devices, ${rate} packets/s`);
-      console.log(`  CPU of the program: ${perPacket(cpuMs(pid) - own)} us a packet`);
-      console.log(`  CPU of the database: ${perPacket(databaseCpuMs(folder.path) - database)} us a packet`);
-      await printStatements(client, packets);
-      printTables(before, await bytesOf(client), packets);
+      await load(ours, connections, 3000, rate);
+      await load(bare.target, connections, 1000, rate);
+      await printCosts("the bare gateway", client, folder.path, bare.target);
+      return printCosts("the program", client, folder.path, ours);
     });
     await service.kill("SIGTERM");
-    printRooms(profiles);
+    const profile = readdirSync(profiles).find((name) => name.endsWith(".cpuprofile") && !known.has(name));
+    if (profile) printRooms(join(profiles, profile), span);
   } finally {
+    bare.child.kill();
     await service.kill("SIGKILL");
     await server.release();
     await folder.remove();
   }
 }
 
-async function printStatements(client: pg.Client, packets: number): Promise<void> {
-  const { rows } = await client.query<StatementCost>(
-    `select regexp_replace(query, '\\s+', ' ', 'g') as statement, calls::int, total_exec_time as ms, wal_bytes::float8 as wal
-     from pg_stat_statements where total_exec_time > 0 order by total_exec_time desc limit 12`,
-  );
-  const { rows: sums } = await client.query<{ wal: number }>(
-    "select sum(wal_bytes)::float8 as wal from pg_stat_statements",
-  );
-  console.log(`  WAL: ${((sums[0]?.wal ?? 0) / packets).toFixed(0)} bytes a packet`);
-  console.log("  statements, us and WAL bytes a packet, packets a call:");
-  for (const { statement, calls, ms, wal } of rows) {
-    const figures = [(ms * 1000) / packets, wal / packets, packets / calls].map((value) =>
-      value.toFixed(1).padStart(7),
-    );
-    console.log(`    ${figures.join("")}  ${statement.slice(0, 90)}`);
-  }
+interface Span {
+  fromUs: number;
+  toUs: number;
 }
 
-async function bytesOf(client: pg.Client): Promise<Map<string, TableCost>> {
-  const { rows } = await client.query<TableCost>(
-    `select regexp_replace(relname, '_[pm]\\d{8}$', '') as name, sum(pg_table_size(oid))::float8 as bytes,
-       sum(pg_indexes_size(oid))::float8 as index_bytes
-     from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' group by 1`,
+const nowUs = (): number => Number(process.hrtime.bigint() / 1000n);
+
+/** From when all devices are connected until the last answer; returns when that was. */
+async function printCosts(
+  what: string,
+  client: pg.Client,
+  dataDir: string,
+  target: { port: number; pid: number },
+): Promise<Span> {
+  let before = await bytesOf(client);
+  let [own, database, fromUs, lsn] = [0, 0, 0, "0/0"];
+  const { perSecond, cpuMs: devicesMs } = await load(target, connections, loadMs, rate, async () => {
+    await client.query("checkpoint");
+    lsn = await resetCounts(client);
+    before = await bytesOf(client);
+    [own, database, fromUs] = [cpuMs(target.pid), databaseCpuMs(dataDir), nowUs()];
+  });
+  const toUs = nowUs();
+  const costs = { own: cpuMs(target.pid) - own, database: databaseCpuMs(dataDir) - database, devices: devicesMs };
+  const packets = (perSecond * loadMs) / 1000;
+  const perPacket = (ms: number): string => ((ms * 1000) / packets).toFixed(1);
+  console.log(`  ${what}: ${perSecond.toFixed(0)} packets/s`);
+  console.log(
+    `  CPU of the program ${perPacket(costs.own)}, of the database ${perPacket(costs.database)}, of the devices ${perPacket(costs.devices)} us a packet`,
   );
-  return new Map(rows.map((row) => [row.name, row]));
-}
-
-function printTables(
-  before: ReadonlyMap<string, TableCost>,
-  after: ReadonlyMap<string, TableCost>,
-  packets: number,
-): void {
-  console.log("  tables that grew, bytes of rows and of indexes a packet:");
-  for (const [name, { bytes, index_bytes }] of after) {
-    const old = before.get(name) ?? { bytes: 0, index_bytes: 0 };
-    const [rows, indexes] = [(bytes - old.bytes) / packets, (index_bytes - old.index_bytes) / packets];
-    if (rows + indexes >= 1)
-      console.log(`    ${rows.toFixed(0).padStart(5)}${indexes.toFixed(0).padStart(6)}  ${name}`);
-  }
-}
-
-/** Of the whole life of the process: starting takes a few seconds of it. */
-function printRooms(folder: string): void {
-  const [file] = readdirSync(folder).filter((name) => name.endsWith(".cpuprofile"));
-  if (!file) return;
-  console.log("  CPU of the program by room, in percent of what is not idle:");
-  for (const [room, share] of cpuByRoom(join(folder, file)).slice(0, 16)) {
-    console.log(`    ${(share * 100).toFixed(1).padStart(5)}  ${room}`);
-  }
+  await printStatements(client, packets, lsn);
+  printTables(before, await bytesOf(client), packets);
+  return { fromUs, toUs };
 }

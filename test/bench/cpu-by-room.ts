@@ -4,16 +4,21 @@ interface Profile {
   nodes: { id: number; callFrame: { functionName: string; url: string } }[];
   samples: number[];
   timeDeltas: number[];
+  /** On the clock of `process.hrtime`. */
+  startTime: number;
 }
 
-/** The shares of a CPU profile by room of the program, by package, and by what Node itself does. */
-export function cpuByRoom(file: string): [room: string, share: number][] {
-  const { nodes, samples, timeDeltas } = JSON.parse(readFileSync(file, "utf8")) as Profile;
+/** The shares of a CPU profile by room of the program, by package, and by what Node itself does, between two times. */
+export function cpuByRoom(file: string, span: { fromUs: number; toUs: number }): [room: string, share: number][] {
+  const { nodes, samples, timeDeltas, startTime } = JSON.parse(readFileSync(file, "utf8")) as Profile;
   const roomOf = new Map(nodes.map(({ id, callFrame }) => [id, nameOf(callFrame)]));
   const times = new Map<string, number>();
+  let atUs = startTime;
   for (const [index, id] of samples.entries()) {
     const room = roomOf.get(id) ?? "unknown";
-    if (room !== "(idle)") times.set(room, (times.get(room) ?? 0) + (timeDeltas[index] ?? 0));
+    atUs += timeDeltas[index] ?? 0;
+    if (atUs >= span.fromUs && atUs <= span.toUs && room !== "(idle)")
+      times.set(room, (times.get(room) ?? 0) + (timeDeltas[index] ?? 0));
   }
   const sum = [...times.values()].reduce((all, time) => all + time, 0);
   return [...times].map(([room, time]): [string, number] => [room, time / sum]).sort((a, b) => b[1] - a[1]);

@@ -5,7 +5,7 @@ import { type LoadFrames, type LoadProtocol, loadFrames } from "./load-frames.ts
 /**
  * Devices in a process of their own. Arguments: port connections milliseconds rate. Rate 0 is a closed loop, one packet in progress
  * per connection; otherwise so many packets a second over all connections. First all log in; a line "connected" says so, and a
- * line on stdin starts the load. Prints packets acknowledged per second and the times of their answers. Two more arguments: the
+ * line on stdin starts the load. Prints packets acknowledged per second, the times of their answers and its own CPU time. Two more arguments: the
  * first IMEI, and the time of the first packet, for devices whose packets must not be late. `--protocol` names what they speak.
  */
 const { values: options, positionals } = parseArgs({
@@ -29,7 +29,9 @@ interface Device {
   n: number;
 }
 
-const baseMs = startMs ?? Math.floor(Date.now() / 1000) * 1000 - 25 * 86_400_000;
+// Partitions reach 30 days back.
+const dayMs = 86_400_000;
+const baseMs = startMs ?? Math.floor(Date.now() / dayMs) * dayMs - 28 * dayMs;
 const devices: Device[] = [];
 const times: number[] = [];
 let isRunning = false;
@@ -66,8 +68,8 @@ function open(uid: string, first: number): Promise<Device> {
   });
 }
 
-// Packets of every run are new ones: seconds of the device's clock are not used twice within a bench.
-const first = startMs === undefined ? Math.floor(performance.timeOrigin / 1000) % 1_000_000 : 0;
+// Packets of every run are new ones: a second of the bench is a minute of the device's clock, which is more than a device sends.
+const first = startMs === undefined ? (Math.floor(performance.timeOrigin / 1000) % 36_000) * 60 : 0;
 for (let start = 0; start < connections; start += 200) {
   const size = Math.min(200, connections - start);
   const opened = Array.from({ length: size }, (_, index) => open(String(firstUid + start + index), first));
@@ -77,15 +79,19 @@ console.log("connected");
 await new Promise<void>((resolve) => process.stdin.once("data", () => resolve()));
 if (durationMs > 0) {
   isRunning = true;
+  const cpuBefore = process.cpuUsage();
   const startedMs = performance.now();
   if (rate === 0) for (const device of devices) send(device);
   else await sendSteadily(startedMs);
   if (rate === 0) await new Promise((resolve) => setTimeout(resolve, durationMs));
   isRunning = false;
   const seconds = (performance.now() - startedMs) / 1000;
+  const { user, system } = process.cpuUsage(cpuBefore);
   times.sort((a, b) => a - b);
   const at = (share: number): number => times[Math.floor(times.length * share)] ?? 0;
-  console.log(JSON.stringify({ perSecond: acknowledged / seconds, p50: at(0.5), p99: at(0.99) }));
+  console.log(
+    JSON.stringify({ perSecond: acknowledged / seconds, p50: at(0.5), p99: at(0.99), cpuMs: (user + system) / 1000 }),
+  );
 }
 process.exit(0);
 

@@ -21,6 +21,8 @@ interface Loaded {
   perSecond: number;
   p50: number;
   p99: number;
+  /** Of the process that plays the devices. */
+  cpuMs: number;
 }
 
 interface Target {
@@ -46,10 +48,10 @@ export async function load(
   child.stdin.write("go\n");
   const { value, done } = await lines.next();
   await ended;
-  return done ? { perSecond: 0, p50: 0, p99: 0 } : (JSON.parse(value) as Loaded);
+  return done ? { perSecond: 0, p50: 0, p99: 0, cpuMs: 0 } : (JSON.parse(value) as Loaded);
 }
 
-async function startBare(connection: object): Promise<{ child: ChildProcess; target: Target }> {
+export async function startBare(connection: object): Promise<{ child: ChildProcess; target: Target }> {
   const args = [...script("bare-gateway.ts"), JSON.stringify(connection)];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   const port = await new Promise<string>((done) => createInterface({ input: child.stdout }).once("line", done));
