@@ -88,5 +88,7 @@ test("the binary writer sends arrays as parameters", async () => {
 test("the binary writer refuses what is no time or no uuid", () => {
   expect(() => new BinaryWriter().timestamptz(Number.NaN)).toThrow(RangeError);
   expect(() => new BinaryWriter().uuid(Buffer.alloc(15))).toThrow(RangeError);
+  expect(() => new BinaryWriter().uuidLatin1("abc")).toThrow(RangeError);
+  expect(new BinaryWriter().uuidLatin1(id.toString("latin1")).bytes()).toEqual(new BinaryWriter().uuid(id).bytes());
   expect(() => new BinaryWriter().int2(40_000)).toThrow(RangeError);
 });

@@ -32,7 +32,7 @@ export class BinaryWriter {
 
   raw(bytes: Buffer): this {
     const at = this.#reserve(bytes.length);
-    bytes.copy(this.#buffer, at);
+    this.#buffer.set(bytes, at);
     return this;
   }
 
@@ -55,7 +55,19 @@ export class BinaryWriter {
   uuid(bytes: Buffer | null): this {
     if (bytes === null) return this.null();
     if (bytes.length !== 16) throw new RangeError("a uuid has 16 bytes");
-    return this.rawInt32(16).raw(bytes);
+    const at = this.#reserve(20);
+    this.#buffer.writeInt32BE(16, at);
+    this.#buffer.set(bytes, at + 4);
+    return this;
+  }
+
+  /** Its bytes as text. */
+  uuidLatin1(text: string): this {
+    if (text.length !== 16) throw new RangeError("a uuid has 16 bytes");
+    const at = this.#reserve(20);
+    this.#buffer.writeInt32BE(16, at);
+    this.#buffer.write(text, at + 4, 16, "latin1");
+    return this;
   }
 
   bytea(bytes: Buffer): this {

@@ -9,7 +9,7 @@ export interface AcceptedPacket {
   messages: readonly TrackerMessage[];
   receivedAtMs: number;
   /** Why the part of a recording in it is not taken. Set by a step; those after it leave the part alone. */
-  refusal?: PartRefusal;
+  refusal?: PartRefusal | undefined;
 }
 
 /** `model`: the device has no ECG. `quota`: it has sent enough for a day. `size`: the recording would be too large. */
@@ -31,3 +31,16 @@ export type BatchStep = (
   rows: BatchRows,
   nowMs: number,
 ) => Promise<void>;
+
+/** What nearly all packets consist of. */
+const commonKinds: ReadonlySet<TrackerMessage["kind"]> = new Set(["login", "heartbeat", "fix", "vitals", "alarm"]);
+const isUncommon = ({ kind }: TrackerMessage): boolean => !commonKinds.has(kind);
+
+/** Steps that are about other messages than the common ones: most batches have none, and one look at them is enough for all. */
+export const forUncommonMessages =
+  (steps: readonly BatchStep[]): BatchStep =>
+  async (client, packets, rows, nowMs) => {
+    const concerned = packets.filter(({ messages }) => messages.some(isUncommon));
+    if (concerned.length === 0) return;
+    for (const step of steps) await step(client, concerned, rows, nowMs);
+  };

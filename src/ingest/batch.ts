@@ -1,7 +1,8 @@
 import type { Client } from "pg";
 import { copyAnd } from "../db/copy-in.ts";
 import { onClient } from "../db/database.ts";
-import { newUuid } from "../lib/ids.ts";
+import { formatUuid, newUuid } from "../lib/ids.ts";
+import { makeIsoTime } from "../lib/iso-time.ts";
 import type { OutboundEntry } from "../outbox/outbound-entry.ts";
 import { eventTypes } from "../resources/events/event-types.ts";
 import type { Tracer } from "../tracing/tracer.ts";
@@ -10,7 +11,7 @@ import { beginBatch, copiesOf, markJumps } from "./batch-store.ts";
 import type { DeviceHold, DeviceMemory } from "./device-memory.ts";
 import { DeviceEvaluation, type EvaluateOptions } from "./evaluate.ts";
 import { readNames } from "./event-store.ts";
-import { copyFrameKeys, findNew, isKnownKey, KnownReports } from "./frame-keys.ts";
+import { copyFrameKeys, findNew, isKnownKey, KnownReports, type ReportOfPacket } from "./frame-keys.ts";
 import { noRows } from "./ingest-rows.ts";
 import { outboundOf } from "./outbound-rows.ts";
 import { type Packet, reportsOf } from "./packet.ts";
@@ -55,7 +56,7 @@ export class StaleDevices extends Error {
   }
 }
 
-export interface StoreOptions extends Omit<EvaluateOptions, "isScheduled"> {
+export interface StoreOptions extends Omit<EvaluateOptions, "isScheduled" | "newEventId" | "iso"> {
   rules: RuleBook;
   /** In this order. */
   steps: readonly BatchStep[];
@@ -92,27 +93,34 @@ export async function storeBatch(
   const { rules: book } = options;
   const rules = new Map<string, OrganizationRules>();
   for (const id of organizationIds) rules.set(id, await book.atLeast(id, versions.get(id) ?? 0));
-  const reports = batch.packets.flatMap((packet) => reportsOf(packet.frame).map((report) => ({ report, packet })));
+  const reports = reportsOfPackets(batch.packets);
   const { isNew, certain, newestOf, duplicates } = await findNew(client, reports, batch.hasKnownReports);
-  const holds = batch.packets.map(({ hold }) => hold);
+  const holds = new Set(batch.packets.map(({ hold }) => hold));
   const past = await readPast(onClient(client), holds, rules);
   const rows = noRows();
   const taken: (AcceptedPacket & { packet: Packet })[] = [];
+  const { newId } = options;
+  const evaluateOptions: EvaluateOptions = {
+    ...options,
+    isScheduled: book.isScheduled,
+    newEventId: (timeMs) => formatUuid(newId(timeMs)),
+    iso: makeIsoTime(),
+  };
   const evaluations = new Map<DeviceHold, DeviceEvaluation>();
-  const evaluateOptions = { ...options, isScheduled: book.isScheduled };
-  for (const [index, { packet, report }] of reports.entries()) {
+  for (const hold of holds) {
+    const view = viewOf(hold, rules.get(hold.device.organizationId) as OrganizationRules);
+    const evaluation = new DeviceEvaluation(hold, rows, view, evaluateOptions);
+    endInterrupted(evaluation, view, past);
+    evaluations.set(hold, evaluation);
+  }
+  for (let index = 0; index < reports.length; index++) {
+    const { packet, report } = reports[index] as ReportOfPacket;
     const { hold, receivedAtMs } = packet;
     const { messages } = report;
-    let evaluation = evaluations.get(hold);
-    if (!evaluation) {
-      const view = viewOf(hold, rules.get(hold.device.organizationId) as OrganizationRules);
-      evaluation = new DeviceEvaluation(hold, rows, view, evaluateOptions);
-      endInterrupted(evaluation, view, past);
-      evaluations.set(hold, evaluation);
-    }
+    const evaluation = evaluations.get(hold) as DeviceEvaluation;
     if (isNew[index]) {
       evaluation.take(messages, receivedAtMs);
-      taken.push({ packet, hold, messages, receivedAtMs });
+      taken.push({ packet, hold, messages, receivedAtMs, refusal: undefined });
     } else evaluation.seen(messages, receivedAtMs);
   }
   for (const evaluation of evaluations.values()) evaluation.finish();
@@ -151,6 +159,12 @@ export async function storeBatch(
     throw new KnownReports();
   }
   return batch.pending;
+}
+
+function reportsOfPackets(packets: readonly Packet[]): ReportOfPacket[] {
+  const reports: ReportOfPacket[] = [];
+  for (const packet of packets) for (const report of reportsOf(packet.frame)) reports.push({ report, packet });
+  return reports;
 }
 
 function viewOf(hold: DeviceHold, rules: OrganizationRules): RuleView {

@@ -1,5 +1,6 @@
 import type { Alarm, Fix, TrackerMessage, Vitals } from "../codecs/tracker-message.ts";
 import { formatUuid } from "../lib/ids.ts";
+import type { IsoTime } from "../lib/iso-time.ts";
 import { addressJob, locateJob, type PlaceJob } from "../places/place-job.ts";
 import type { ScheduleCheck } from "../rules/fence-schedule.ts";
 import { isLate } from "../rules/lateness.ts";
@@ -23,6 +24,8 @@ import { UnstorablePacket } from "./unstorable-packet.ts";
 export interface EvaluateOptions {
   /** A UUIDv7 of the time. */
   newId(nowMs: number): Buffer;
+  /** The same as text. */
+  newEventId(nowMs: number): string;
   /** Accepted values of the ten metrics (section 6). */
   ranges: ReadonlyMap<string, { min: number; max: number }>;
   carrierName(mcc: number, mnc: number): string | null;
@@ -31,7 +34,10 @@ export interface EvaluateOptions {
   /** A geocoder is configured: valid locations get an address. */
   isGeocoding: boolean;
   isScheduled: ScheduleCheck;
+  iso: IsoTime;
 }
+
+const isPowerOff = (message: TrackerMessage): boolean => message.kind === "alarm" && message.type === "power_off";
 
 /**
  * The packets of one device in one batch, one after the other: messages in, rows and the device's next memory out. Pure but for
@@ -39,19 +45,21 @@ export interface EvaluateOptions {
  */
 export class DeviceEvaluation {
   readonly hold: DeviceHold;
-  memory: DeviceMemory;
+  /** A copy, which is written to. */
+  readonly memory: DeviceMemory;
   readonly #options: EvaluateOptions;
   readonly #rows: BatchRows;
   readonly #state: StateRow;
   /** Rows of this batch, to be corrected when a later fix of the same batch shows one to be an outlier. */
   readonly #ownFixes: LocationRow[] = [];
+  /** Of this batch; undefined: nothing was read. */
+  #status: Record<string, LastStatus[string]> | undefined;
   readonly rules: DeviceRules;
 
   constructor(hold: DeviceHold, rows: BatchRows, view: RuleView, options: EvaluateOptions) {
     this.hold = hold;
-    this.memory = hold.memory;
-    const newEventId = (nowMs: number): string => formatUuid(options.newId(nowMs));
-    this.rules = new DeviceRules(hold.memory.rules, view, { isScheduled: options.isScheduled, newEventId });
+    this.memory = { ...hold.memory };
+    this.rules = new DeviceRules(hold.memory.rules, view, options);
     this.#options = options;
     this.#rows = rows;
     this.#state = {
@@ -70,8 +78,7 @@ export class DeviceEvaluation {
 
   /** Any packet, also a resent one, is a sign of life; a power-off notice is the last one. */
   seen(messages: readonly TrackerMessage[], receivedAtMs: number): void {
-    const isOnline =
-      this.hold.isOnline ?? !messages.some((message) => message.kind === "alarm" && message.type === "power_off");
+    const isOnline = this.hold.isOnline ?? !messages.some(isPowerOff);
     const { presence } = this.#state;
     if (presence.at(-1)?.isOnline !== isOnline) presence.push({ isOnline, atMs: receivedAtMs });
     this.#state.lastSeenMs = Math.max(this.#state.lastSeenMs, receivedAtMs);
@@ -80,7 +87,7 @@ export class DeviceEvaluation {
   /** The latest time of the device's clock, of reports that are stored now. */
   noteNewest(reportMs: number): void {
     this.#state.newestReportMs = reportMs;
-    this.memory = { ...this.memory, newestReportMs: reportMs };
+    this.memory.newestReportMs = reportMs;
   }
 
   /** A packet that was not stored before. */
@@ -116,7 +123,8 @@ export class DeviceEvaluation {
     place: LocationRow | undefined,
     receivedAtMs: number,
   ): void {
-    const valid = fixes.flatMap(({ row }) => (row && row.invalidReason === null ? [{ ...row, source: "gps" }] : []));
+    const valid: LocationRow[] = [];
+    for (const { row } of fixes) if (row && row.invalidReason === null) valid.push(row);
     this.rules.takeFixes(valid.length > 1 ? valid.sort((a, b) => a.tsMs - b.tsMs) : valid);
     this.rules.takeReadings({
       values,
@@ -145,16 +153,16 @@ export class DeviceEvaluation {
 
   /** To be called after the last packet: what depends on the whole batch. */
   finish(): void {
-    this.memory = { ...this.memory, rules: this.rules.memory };
+    this.memory.rules = this.rules.memory;
     const newest = this.#newestFix();
     if (this.#options.isGeocoding) {
       for (const row of this.#ownFixes) if (row.invalidReason === null) this.#wantAddress(row);
     }
     if (!newest) return;
-    const location = toLastLocation(newest);
+    const location = this.#lastLocationOf(newest);
     this.#state.lastLocation = location;
     this.#state.locatedMs = newest.tsMs;
-    this.memory = { ...this.memory, lastLocation: newerOf(this.memory.lastLocation, location) };
+    this.memory.lastLocation = newerOf(this.memory.lastLocation, location);
   }
 
   #newestFix(): LocationRow | undefined {
@@ -192,6 +200,7 @@ export class DeviceEvaluation {
       speedKmh: gps.speedKmh,
       heading: smallOrNull(gps.heading),
       accuracyM: gps.accuracyM,
+      source: "gps",
       satellites: smallOrNull(gps.satellites),
       invalidReason: reason,
       isMoving: reason === null ? isMoving(gps, recent, this.memory.fixes.at(-1)) : null,
@@ -215,8 +224,8 @@ export class DeviceEvaluation {
       const own = this.#ownFixes.find((row) => row.id === newest.id);
       if (own) own.invalidReason = "implausible_jump";
       else this.#rows.jumps.push({ hold: this.hold, id: newest.id, tsMs: newest.tsMs });
-      this.memory = { ...this.memory, fixes: [before, fix] };
-    } else this.memory = { ...this.memory, fixes: newest ? [newest, fix] : [fix] };
+      this.memory.fixes = [before, fix];
+    } else this.memory.fixes = newest ? [newest, fix] : [fix];
   }
 
   /** The readings that are in their range. */
@@ -231,29 +240,35 @@ export class DeviceEvaluation {
       deviceTimeMs,
       data,
     });
-    let status: Record<string, LastStatus[string]> | undefined;
-    const ts = new Date(receivedAtMs).toISOString();
+    let ts: string | undefined;
     for (const key of keys) {
       const range = this.#options.ranges.get(key);
       const value = data[key];
       if (!range || typeof value !== "number" || !(value >= range.min && value <= range.max)) continue;
       values[key] = value;
-      status ??= { ...(this.hold.isOnline === undefined ? this.memory.status : this.#state.status) };
-      status[key] = { value, ts };
+      ts ??= this.#options.iso(receivedAtMs);
+      this.#setStatus(key, { value, ts });
       if (key === "bat") this.#state.battery = value;
     }
-    if (status) {
-      this.#state.status = status;
-      this.memory = { ...this.memory, status };
-    }
     return values;
+  }
+
+  #setStatus(key: string, reading: LastStatus[string]): void {
+    if (this.#status === undefined) {
+      this.#status = { ...this.memory.status };
+      this.memory.status = this.#status;
+      // Beside a connection, what these packets say themselves is all that they may write.
+      this.#state.status = this.hold.isOnline === undefined ? this.#status : {};
+    }
+    this.#status[key] = reading;
+    if (this.#state.status !== this.#status) this.#state.status = { ...this.#state.status, [key]: reading };
   }
 
   #takeAlarm(alarm: Alarm, place: LocationRow | undefined, receivedAtMs: number): void {
     const tsMs = plausibleTime(alarm.deviceTimeMs, receivedAtMs);
     const alarms = withAlarm(this.memory.alarms, alarm, tsMs, receivedAtMs);
     if (!alarms) return;
-    this.memory = { ...this.memory, alarms };
+    this.memory.alarms = alarms;
     this.#addAlarm(alarm, place, receivedAtMs);
   }
 
@@ -265,9 +280,13 @@ export class DeviceEvaluation {
 
   /** Where the device was when it spoke: the fix of the same packet, else the newest one known. */
   #placeOf(own: LocationRow | undefined): LastLocation | null {
-    if (own) return toLastLocation(own);
+    if (own) return this.#lastLocationOf(own);
     const newest = this.#newestFix();
-    return newest ? newerOf(this.memory.lastLocation, toLastLocation(newest)) : this.memory.lastLocation;
+    return newest ? newerOf(this.memory.lastLocation, this.#lastLocationOf(newest)) : this.memory.lastLocation;
+  }
+
+  #lastLocationOf({ lat, lng, accuracyM, tsMs }: LocationRow): LastLocation {
+    return { lat, lng, accuracy_m: accuracyM, source: "gps", ts: this.#options.iso(tsMs) };
   }
 
   #locate(fix: Fix, receivedAtMs: number): void {
@@ -309,11 +328,3 @@ const smallOrNull = (value: number | null | undefined): number | null =>
 
 const newerOf = (known: LastLocation | null, fresh: LastLocation): LastLocation =>
   known !== null && known.ts > fresh.ts ? known : fresh;
-
-const toLastLocation = (row: LocationRow): LastLocation => ({
-  lat: row.lat,
-  lng: row.lng,
-  accuracy_m: row.accuracyM,
-  source: "gps",
-  ts: new Date(row.tsMs).toISOString(),
-});

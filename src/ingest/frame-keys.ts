@@ -3,6 +3,7 @@ import type { Client } from "pg";
 import type { FrameReport } from "../codecs/protocol-definition.ts";
 import { binaryArray } from "../db/binary-writer.ts";
 import { CopyRows } from "../db/copy-in.ts";
+import { uuidBytes } from "../lib/ids.ts";
 import { uuids } from "./batch-store.ts";
 import type { DeviceHold } from "./device-memory.ts";
 import { deviceTimeOf, type Packet } from "./packet.ts";
@@ -14,7 +15,8 @@ export interface ReportOfPacket {
 
 interface FrameKeyRow {
   hold: DeviceHold;
-  key: Buffer;
+  /** Sixteen bytes in latin1: text is cheaper to make than a buffer. */
+  key: string;
   deviceTimeMs: number;
   receivedAtMs: number;
 }
@@ -41,9 +43,17 @@ export const isKnownKey = (error: unknown): boolean => {
   return code === "23505" && typeof table === "string" && table.startsWith("ingest_frames");
 };
 
-/** The same bytes from the same device are the same report. */
-const keyOf = ({ deviceIdBytes }: DeviceHold, { raw }: FrameReport): Buffer =>
-  hash("sha256", Buffer.concat([deviceIdBytes, raw]), "buffer").subarray(0, 16);
+/** The same bytes from the same device are the same report. The bytes are put together in one place again and again. */
+function makeKeyOf(): (hold: DeviceHold, report: FrameReport) => string {
+  let space = Buffer.allocUnsafeSlow(4096);
+  return ({ deviceIdBytes }, { raw }) => {
+    const size = deviceIdBytes.length + raw.length;
+    if (size > space.length) space = Buffer.allocUnsafeSlow(2 * size);
+    space.set(deviceIdBytes, 0);
+    space.set(raw, deviceIdBytes.length);
+    return hash("sha256", space.subarray(0, size), "binary").slice(0, 16);
+  };
+}
 
 /**
  * Which reports were not stored before. The duplicate rule needs a device time (section 26.1, 5): reports without one are always
@@ -59,37 +69,51 @@ export async function findNew(
   const isNew: boolean[] = [];
   const certain: FrameKeyRow[] = [];
   const newestOf = new Map<DeviceHold, number>();
-  const inBatch = new Set<string>();
+  const keyOf = makeKeyOf();
   const asked = new Map<number, FrameKeyRow>();
   let duplicates = 0;
-  for (const [index, { report, packet }] of reports.entries()) {
+  for (let index = 0; index < reports.length; index++) {
+    const { report, packet } = reports[index] as ReportOfPacket;
     const { hold, receivedAtMs } = packet;
     const deviceTimeMs = deviceTimeOf(report);
     isNew.push(true);
     if (deviceTimeMs === null) continue;
-    const key = keyOf(hold, report);
-    const row = { hold, key, deviceTimeMs, receivedAtMs };
+    const row = { hold, key: keyOf(hold, report), deviceTimeMs, receivedAtMs };
     const newestMs = newestOf.get(hold) ?? hold.memory.newestReportMs;
-    const name = key.toString("latin1");
-    if (inBatch.has(name)) {
-      isNew[index] = false;
-      duplicates++;
-      continue;
-    }
-    inBatch.add(name);
     if (newestMs === null || deviceTimeMs > newestMs) newestOf.set(hold, deviceTimeMs);
     // Beside a connection, what that one has stored meanwhile is not known.
     const isCertain = newestMs !== null && deviceTimeMs > newestMs && hold.isOnline === undefined && !asksForAll;
     if (isCertain) certain.push(row);
     else asked.set(index, row);
   }
-  const inserted = await insertFrameKeys(client, [...asked.values()]);
-  for (const [index, { key }] of asked) {
-    if (inserted.has(key.toString("hex"))) continue;
+  const unknown = await findUnknown(client, certain, [...asked.values()]);
+  for (const [index, row] of asked) {
+    if (unknown.has(row)) continue;
     isNew[index] = false;
     duplicates++;
   }
   return { isNew, duplicates, certain, newestOf };
+}
+
+/**
+ * Those of the asked that were not stored before, and are not in the batch before. A certain one is later than all before it in the
+ * batch, so that it is only to be compared with those that are asked for.
+ */
+async function findUnknown(
+  client: Client,
+  certain: readonly FrameKeyRow[],
+  asked: readonly FrameKeyRow[],
+): Promise<ReadonlySet<FrameKeyRow>> {
+  if (asked.length === 0) return new Set();
+  const inBatch = new Set(certain.map(({ key }) => key));
+  const first = new Map<string, FrameKeyRow>();
+  for (const row of asked) {
+    if (inBatch.has(row.key)) continue;
+    inBatch.add(row.key);
+    first.set(row.key, row);
+  }
+  const inserted = await insertFrameKeys(client, [...first.values()]);
+  return new Set([...first.values()].filter(({ key }) => inserted.has(key)));
 }
 
 /** The keys, of those given, that were not there before. */
@@ -103,18 +127,18 @@ async function insertFrameKeys(client: Client, rows: readonly FrameKeyRow[]): Pr
     values: [
       uuids(rows),
       binaryArray("date", rows, (writer, row) => writer.date(row.deviceTimeMs)),
-      binaryArray("uuid", rows, (writer, row) => writer.uuid(row.key)),
+      binaryArray("uuid", rows, (writer, row) => writer.uuidLatin1(row.key)),
       binaryArray("timestamptz", rows, (writer, row) => writer.timestamptz(row.receivedAtMs)),
     ],
     rowMode: "array",
   });
-  return new Set(result.rows.map(([key]) => key.replaceAll("-", "")));
+  return new Set(result.rows.map(([key]) => uuidBytes(key).toString("latin1")));
 }
 
 export function copyFrameKeys(rows: readonly FrameKeyRow[]): CopyRows {
   const copy = new CopyRows("ingest_frames", ["device_id", "device_day", "frame_key", "received_at"]);
   for (const { hold, key, deviceTimeMs, receivedAtMs } of rows) {
-    copy.row().uuid(hold.deviceIdBytes).date(deviceTimeMs).uuid(key).timestamptz(receivedAtMs);
+    copy.row().uuid(hold.deviceIdBytes).date(deviceTimeMs).uuidLatin1(key).timestamptz(receivedAtMs);
   }
   return copy;
 }

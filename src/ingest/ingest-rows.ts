@@ -9,6 +9,7 @@ import type { InvalidReason } from "./rules/fix-rules.ts";
 export interface LocationRow extends EnvelopedLocation {
   hold: DeviceHold;
   id: Buffer;
+  source: "gps";
   invalidReason: InvalidReason | null;
   mcc: number | null;
   mnc: number | null;

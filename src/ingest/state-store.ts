@@ -1,7 +1,8 @@
 import type { Client } from "pg";
 import { binaryArray } from "../db/binary-writer.ts";
+import { byDeviceId } from "./batch-step.ts";
 import { uuids } from "./batch-store.ts";
-import type { DeviceHold } from "./device-memory.ts";
+import type { DeviceHold, LastLocation, LastStatus } from "./device-memory.ts";
 import type { PresenceStep, StateRow } from "./ingest-rows.ts";
 
 /** A packet with which a device went online or offline. */
@@ -28,7 +29,21 @@ const bandOf = (percent: number | null): number | null =>
   percent === null ? null : percent < 20 ? 1 : percent < 50 ? 2 : 3;
 
 const isBeside = ({ hold }: StateRow): boolean => hold.isOnline !== undefined;
-const jsonOf = (value: object | null): string | null => value && JSON.stringify(value);
+
+const timeJson = (ts: string | null): string => (ts === null ? "null" : `"${ts}"`);
+
+/** Both by hand, for every packet: JSON.stringify takes twice as long (measured). Names of metrics need no escapes. */
+function statusJson(status: LastStatus): string {
+  let text = "";
+  for (const metric in status) {
+    const reading = status[metric];
+    if (reading) text += `${text === "" ? "" : ","}"${metric}":{"value":${reading.value},"ts":${timeJson(reading.ts)}}`;
+  }
+  return `{${text}}`;
+}
+
+const locationJson = ({ lat, lng, accuracy_m, source, ts }: LastLocation): string =>
+  `{"lat":${lat},"lng":${lng},"accuracy_m":${Number.isFinite(accuracy_m) ? accuracy_m : null},"source":"${source}","ts":"${ts}"}`;
 
 /**
  * Writes the state rows of devices whose connection is still the newest and whose rules nobody else has moved. Devices come in
@@ -38,7 +53,7 @@ const jsonOf = (value: object | null): string | null => value && JSON.stringify(
  * silent.
  */
 export async function updateStates(client: Client, states: readonly StateRow[]): Promise<WrittenStates> {
-  const rows = states.toSorted((a, b) => Buffer.compare(a.hold.deviceIdBytes, b.hold.deviceIdBytes));
+  const rows = states.toSorted(byDeviceId);
   const restless = rows.filter(({ presence }) => presence.length > 1);
   const { rows: answer } = await client.query<WrittenRow>({
     name: "ingest_states",
@@ -77,9 +92,9 @@ export async function updateStates(client: Client, states: readonly StateRow[]):
       binaryArray("timestamptz", rows, (writer, { lastSeenMs }) => writer.timestamptz(lastSeenMs)),
       binaryArray("timestamptz", rows, (writer, state) => writer.timestamptz(lastStep(state).atMs)),
       binaryArray("text", rows, (writer, { firmware }) => writer.text(firmware)),
-      binaryArray("json", rows, (writer, { status }) => writer.text(jsonOf(status))),
+      binaryArray("json", rows, (writer, { status }) => writer.text(status && statusJson(status))),
       binaryArray("int2", rows, (writer, { battery }) => writer.int2(bandOf(battery))),
-      binaryArray("json", rows, (writer, { lastLocation }) => writer.text(jsonOf(lastLocation))),
+      binaryArray("json", rows, (writer, { lastLocation }) => writer.text(lastLocation && locationJson(lastLocation))),
       binaryArray("timestamptz", rows, (writer, { locatedMs }) => writer.timestamptz(locatedMs)),
       binaryArray("timestamptz", rows, (writer, { newestReportMs }) => writer.timestamptz(newestReportMs)),
       binaryArray("bool", rows, (writer, state) => writer.bool(isBeside(state))),

@@ -1,60 +1,188 @@
-import { type BatchLimits, chooseBatch } from "./batch-choice.ts";
 import type { DeviceHold } from "./device-memory.ts";
 import { isUrgent, type Packet } from "./packet.ts";
 
-/** Packets that wait for a transaction, in the order of submission. */
+export interface BatchLimits {
+  packets: number;
+  /** Of their frames. */
+  bytes: number;
+}
+
+/** What waits of one device. */
+interface Line {
+  hold: DeviceHold;
+  packets: Packet[];
+  /** Packets up to and including the last one with an alarm. */
+  urgentCount: number;
+  /** For the batch that is being chosen. */
+  taken: number;
+}
+
+/** What a device may give before it is the next one's turn. */
+const turnBytes = 16 * 1024;
+
+/**
+ * Packets that wait for a transaction. When not all of them fit into the next one, those with an alarm go first; the rest is shared
+ * between organizations, and within an organization between its devices, so that one sender of large or many packets delays mostly
+ * itself. Packets of one device keep their order: those before an alarm go with it. Choosing costs as much as what is chosen,
+ * however much waits.
+ */
 export class WaitingPackets {
   readonly #limits: BatchLimits;
-  #packets: Packet[] = [];
+  readonly #lines = new Map<DeviceHold, Line>();
+  /** The lines of each organization; the next one to take from comes first. */
+  readonly #rings = new Map<string, Set<Line>>();
+  readonly #urgent = new Set<Line>();
+  #count = 0;
   #bytes = 0;
-  #urgentCount = 0;
 
   constructor(limits: BatchLimits) {
     this.#limits = limits;
   }
 
   get count(): number {
-    return this.#packets.length;
+    return this.#count;
   }
 
   get hasUrgent(): boolean {
-    return this.#urgentCount > 0;
+    return this.#urgent.size > 0;
   }
 
   add(packet: Packet): void {
-    this.#packets.push(packet);
-    this.#count([packet], 1);
+    const line = this.#lineOf(packet.hold);
+    line.packets.push(packet);
+    this.#count++;
+    this.#bytes += packet.frame.raw.length;
+    if (!isUrgent(packet)) return;
+    line.urgentCount = line.packets.length;
+    this.#urgent.add(line);
   }
 
-  /** At the front, as they were. */
+  /** Before those of their devices that came later. */
   putBack(packets: readonly Packet[]): void {
-    this.#packets.unshift(...packets);
-    this.#count(packets, 1);
+    const later = new Map<DeviceHold, Packet[]>();
+    for (const { hold } of packets) {
+      if (later.has(hold)) continue;
+      const line = this.#lines.get(hold);
+      later.set(hold, line ? this.#remove(line, line.packets.length) : []);
+    }
+    for (const packet of packets) this.add(packet);
+    for (const rest of later.values()) for (const packet of rest) this.add(packet);
   }
 
-  /** All that waits, or a fair choice of it. */
-  take(isBusy?: (hold: DeviceHold) => boolean, isUrgentOnly = false): Packet[] {
-    const fits = this.#packets.length <= this.#limits.packets && this.#bytes <= this.#limits.bytes;
-    if (fits && !isBusy) return this.takeAll();
-    const options = { limits: this.#limits, isBusy: isBusy ?? (() => false), isUrgentOnly };
-    const { taken, kept } = chooseBatch(this.#packets, options);
-    this.#packets = kept;
-    this.#count(taken, -1);
+  /** The packets of each device follow one another. `isBusy`: another transaction is storing packets of the device. */
+  take(isBusy: (hold: DeviceHold) => boolean = () => false, isUrgentOnly = false): Packet[] {
+    const budget = { ...this.#limits };
+    const touched = new Set<Line>();
+    if (this.#urgent.size > 0) takeInTurns(ringsOf(this.#urgent), budget, touched, isBusy, urgentOf);
+    if (!isUrgentOnly) takeInTurns([...this.#rings.values()], budget, touched, isBusy, allOf);
+    const taken: Packet[] = [];
+    for (const line of touched) for (const packet of this.#remove(line, line.taken)) taken.push(packet);
     return taken;
   }
 
   takeAll(): Packet[] {
-    const all = this.#packets;
-    this.#packets = [];
+    const all: Packet[] = [];
+    for (const { packets } of this.#lines.values()) all.push(...packets);
+    this.#lines.clear();
+    this.#rings.clear();
+    this.#urgent.clear();
+    this.#count = 0;
     this.#bytes = 0;
-    this.#urgentCount = 0;
     return all;
   }
 
-  #count(packets: readonly Packet[], sign: 1 | -1): void {
-    for (const packet of packets) {
-      this.#bytes += sign * packet.frame.raw.length;
-      if (isUrgent(packet)) this.#urgentCount += sign;
+  #lineOf(hold: DeviceHold): Line {
+    const known = this.#lines.get(hold);
+    if (known) return known;
+    const line: Line = { hold, packets: [], urgentCount: 0, taken: 0 };
+    this.#lines.set(hold, line);
+    const ring = this.#rings.get(hold.device.organizationId);
+    if (ring) ring.add(line);
+    else this.#rings.set(hold.device.organizationId, new Set([line]));
+    return line;
+  }
+
+  /** The first ones of a line; it goes to the end of its ring, or away. */
+  #remove(line: Line, count: number): Packet[] {
+    const { hold, packets } = line;
+    const removed = packets.length === count ? packets : packets.splice(0, count);
+    const isOver = removed === packets;
+    const { organizationId } = hold.device;
+    const ring = this.#rings.get(organizationId) as Set<Line>;
+    ring.delete(line);
+    if (!isOver) ring.add(line);
+    else {
+      this.#lines.delete(hold);
+      if (ring.size === 0) this.#rings.delete(organizationId);
     }
+    line.taken = 0;
+    line.urgentCount = Math.max(0, line.urgentCount - count);
+    if (line.urgentCount === 0) this.#urgent.delete(line);
+    this.#count -= count;
+    for (const { frame } of removed) this.#bytes -= frame.raw.length;
+    return removed;
+  }
+}
+
+const urgentOf = ({ urgentCount }: Line): number => urgentCount;
+const allOf = ({ packets }: Line): number => packets.length;
+
+function ringsOf(lines: Iterable<Line>): Set<Line>[] {
+  const rings = new Map<string, Set<Line>>();
+  for (const line of lines) {
+    const { organizationId } = line.hold.device;
+    const ring = rings.get(organizationId);
+    if (ring) ring.add(line);
+    else rings.set(organizationId, new Set([line]));
+  }
+  return [...rings.values()];
+}
+
+/** A turn of one device of each organization after the other, until the budget or what waits is used up. */
+function takeInTurns(
+  rings: readonly Iterable<Line>[],
+  budget: BatchLimits,
+  touched: Set<Line>,
+  isBusy: (hold: DeviceHold) => boolean,
+  countOf: (line: Line) => number,
+): void {
+  let turns = rings.map((ring) => turnsOf(ring, budget, touched, isBusy, countOf));
+  while (turns.length > 0 && budget.packets > 0 && budget.bytes > 0) {
+    turns = turns.filter((turn) => budget.packets > 0 && budget.bytes > 0 && !turn.next().done);
+  }
+}
+
+/** Each step is the turn of one line. */
+function* turnsOf(
+  ring: Iterable<Line>,
+  budget: BatchLimits,
+  touched: Set<Line>,
+  isBusy: (hold: DeviceHold) => boolean,
+  countOf: (line: Line) => number,
+): Generator<void> {
+  let lines = ring;
+  for (;;) {
+    const unfinished: Line[] = [];
+    for (const line of lines) {
+      if (isBusy(line.hold) || line.taken >= countOf(line)) continue;
+      touched.add(line);
+      takeTurn(line, budget, countOf(line));
+      if (line.taken < countOf(line)) unfinished.push(line);
+      yield;
+    }
+    if (unfinished.length === 0) return;
+    lines = unfinished;
+  }
+}
+
+/** At least one packet, however large. */
+function takeTurn(line: Line, budget: BatchLimits, count: number): void {
+  let bytes = 0;
+  while (line.taken < count && bytes < turnBytes && budget.packets > 0 && budget.bytes > 0) {
+    const size = (line.packets[line.taken] as Packet).frame.raw.length;
+    line.taken++;
+    bytes += size;
+    budget.packets--;
+    budget.bytes -= size;
   }
 }

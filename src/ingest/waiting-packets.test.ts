@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { TrackerMessage } from "../codecs/tracker-message.ts";
-import { chooseBatch } from "./batch-choice.ts";
 import type { DeviceHold } from "./device-memory.ts";
 import type { Packet } from "./packet.ts";
+import { WaitingPackets } from "./waiting-packets.ts";
 
 const sos: TrackerMessage = { kind: "alarm", type: "sos", code: "", deviceTimeMs: null };
 const holds = new Map<string, DeviceHold>();
@@ -21,14 +21,20 @@ const namesOf = (packets: readonly Packet[]): string[] => packets.map(({ hold })
 const countOf = (packets: readonly Packet[], device: string): number =>
   namesOf(packets).filter((one) => one === device).length;
 
-const choose = (waiting: Packet[], packets = 10, bytes = 1_000_000, busy = "") =>
-  chooseBatch(waiting, { limits: { packets, bytes }, isBusy: (hold) => hold === holds.get(busy) });
+/** What is taken of the packets that wait, and what is left then. */
+function choose(waiting: readonly Packet[], packets = 10, bytes = 1_000_000, busy = "", isUrgentOnly = false) {
+  const queue = new WaitingPackets({ packets, bytes });
+  for (const one of waiting) queue.add(one);
+  const taken = queue.take((hold) => hold === holds.get(busy), isUrgentOnly);
+  expect(queue.count).toBe(waiting.length - taken.length);
+  return { taken, kept: queue.takeAll() };
+}
 
 test("the next batch takes packets with an alarm first, with those of the device before them", () => {
   const waiting = [...many(50, () => packet("a.1")), packet("b.1"), packet("b.1", 100, [sos]), packet("b.1")];
   const { taken } = choose(waiting, 3);
-  expect(namesOf(taken)).toEqual(["a.1", "b.1", "b.1"]);
-  expect(taken.at(-1)?.frame.messages).toEqual([sos]);
+  expect(namesOf(taken)).toEqual(["b.1", "b.1", "a.1"]);
+  expect(taken[1]?.frame.messages).toEqual([sos]);
 });
 
 test("the next batch shares a batch between organizations, and between the devices of one", () => {
@@ -55,8 +61,26 @@ test("the next batch leaves devices alone that another transaction is storing, a
 });
 
 test("the next batch takes alarms alone where it is asked to, and one packet that is larger than the batch", () => {
-  const waiting = [packet("a.1"), packet("b.1", 5_000_000, [sos])];
-  const limits = { packets: 10, bytes: 1000 };
-  const { taken } = chooseBatch(waiting, { limits, isBusy: () => false, isUrgentOnly: true });
+  const { taken } = choose([packet("a.1"), packet("b.1", 5_000_000, [sos])], 10, 1000, "", true);
   expect(namesOf(taken)).toEqual(["b.1"]);
+});
+
+test("the next batch has the packets of a device one after the other, and goes on with devices that had no turn", () => {
+  const queue = new WaitingPackets({ packets: 4, bytes: 1_000_000 });
+  for (const name of ["a.1", "a.2", "a.3", "a.1", "a.2", "a.3"]) queue.add(packet(name, 20_000));
+  expect(namesOf(queue.take())).toEqual(["a.1", "a.1", "a.2", "a.3"]);
+  expect(namesOf(queue.take())).toEqual(["a.2", "a.3"]);
+  expect([queue.count, queue.take()]).toEqual([0, []]);
+});
+
+test("packets that are put back come before the later ones of their device", () => {
+  const queue = new WaitingPackets({ packets: 10, bytes: 1_000_000 });
+  const [first, second, alarm, other] = [packet("a.1"), packet("a.1"), packet("a.1", 100, [sos]), packet("a.2")];
+  for (const one of [first, second]) queue.add(one);
+  expect(queue.take()).toEqual([first, second]);
+  for (const one of [alarm, other]) queue.add(one);
+  queue.putBack([first, second]);
+  expect(queue.hasUrgent).toBe(true);
+  expect(queue.take().filter(({ hold }) => hold === holdOf("a.1"))).toEqual([first, second, alarm]);
+  expect(queue.hasUrgent).toBe(false);
 });
