@@ -21,6 +21,7 @@ import { LoginThrottle, type WaitingLogin } from "./login-throttle.ts";
 import { PacketRates } from "./packet-rate.ts";
 import type { SessionConflicts } from "./session-conflicts.ts";
 import type { SessionRegistry } from "./session-registry.ts";
+import { Sweep } from "./sweep.ts";
 import { TenantBudgets } from "./tenant-budgets.ts";
 import type { UnknownDevices } from "./unknown-devices.ts";
 
@@ -161,9 +162,21 @@ export class Admissions {
     return true;
   }
 
-  prune(isConnected: (deviceId: string) => boolean): void {
-    this.throttle.prune();
-    this.#rates.prune(performance.now(), isConnected);
+  startPruning(isConnected: (deviceId: string) => boolean): { stop(): void } {
+    const timer = setInterval(() => this.throttle.prune(), pruneEveryMs);
+    const sweep = new Sweep(
+      () => this.#rates.devices(),
+      pruneEveryMs,
+      (deviceId, nowMs) => {
+        if (!isConnected(deviceId)) this.#rates.forgetFull(deviceId, nowMs);
+      },
+    );
+    return {
+      stop: () => {
+        clearInterval(timer);
+        sweep.stop();
+      },
+    };
   }
 }
 
@@ -171,6 +184,7 @@ const datagramPrefix = "udp ";
 const throttleKey = ({ network, isDatagram }: LoginAttempt): string => (isDatagram ? datagramPrefix : "") + network;
 
 const noTraits = {};
+const pruneEveryMs = 60_000;
 
 const deviceOf = ({ id, organization_id: organizationId, uid, name }: WireDevice): IngestDevice => ({
   id,
