@@ -108,7 +108,15 @@ export interface Session<Traits = Readonly<Record<string, unknown>>> {
   /** Undefined until a login has been accepted. */
   device: SessionDevice<Traits> | undefined;
   /** What the protocol notes about this connection: the maker's letters, a counter. */
-  readonly memory: Map<string, string>;
+  readonly memory: SessionMemory;
+}
+
+export interface SessionMemory {
+  get(key: string): string | undefined;
+  has(key: string): boolean;
+  set(key: string, value: string): unknown;
+  delete(key: string): unknown;
+  keys(): Iterable<string>;
 }
 
 /** What a protocol may know of the device that logged in. */

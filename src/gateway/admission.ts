@@ -7,9 +7,8 @@ import type { DeviceBudgets } from "./inflow.ts";
 export interface Admission {
   device: SessionDevice;
   modelSlug: string;
-  outstandingSerials: Set<string>;
   hold: DeviceHold;
   budgets: DeviceBudgets;
-  /** What the device says tells another SIM than the pinned one: then the connection is to be closed. */
-  refusesSim(messages: readonly TrackerMessage[]): boolean;
+  /** What the device says tells another SIM than the pinned one: then the connection is to be closed. Absent: none is pinned. */
+  refusesSim?: (messages: readonly TrackerMessage[]) => boolean;
 }

@@ -5,6 +5,7 @@ import type { IngestDevice } from "../ingest/device-memory.ts";
 import type { RuleBook } from "../ingest/rules/rule-book.ts";
 import { simIn } from "../ingest/sim-changes.ts";
 import type { Clock } from "../lib/clock.ts";
+import { PackedIds } from "../lib/ids.ts";
 import { NetworkList } from "../lib/network-list.ts";
 import { ZoneOffsets } from "../lib/zone-offset.ts";
 import type { Catalog } from "../resources/catalog/catalog.ts";
@@ -12,6 +13,7 @@ import { isOtherSim, pinnedSimOf } from "../resources/devices/device-sim.ts";
 import { findWireDevice, type WireDevice } from "../resources/devices/wire-device.ts";
 import type { Admission } from "./admission.ts";
 import { type Authentication, authenticate } from "./authentication.ts";
+import { noSerials } from "./connection-session.ts";
 import type { GatewayLimits } from "./gateway-limits.ts";
 import type { GatewayMetrics, RefusedLogin } from "./gateway-metrics.ts";
 import type { DeviceBudgets } from "./inflow.ts";
@@ -19,6 +21,7 @@ import { LoginThrottle, type WaitingLogin } from "./login-throttle.ts";
 import { PacketRates } from "./packet-rate.ts";
 import type { SessionConflicts } from "./session-conflicts.ts";
 import type { SessionRegistry } from "./session-registry.ts";
+import { Sweep } from "./sweep.ts";
 import { TenantBudgets } from "./tenant-budgets.ts";
 import type { UnknownDevices } from "./unknown-devices.ts";
 
@@ -59,6 +62,7 @@ export class Admissions {
   readonly #zones = new ZoneOffsets();
   readonly #rates: PacketRates;
   readonly #tenants: TenantBudgets;
+  readonly #ids = new PackedIds();
 
   constructor(options: AdmissionsOptions) {
     this.#options = options;
@@ -111,33 +115,36 @@ export class Admissions {
 
   async #open(found: WireDevice, attempt: LoginAttempt, authentication: Authentication): Promise<Admission> {
     const { db, clock, catalog, rules, sessions, conflicts } = this.#options;
-    const device = deviceOf(found);
-    const { id, organizationId, uid } = device;
+    const { id, organization_id: organizationId, uid } = found;
     // The first device of an organization waits for its rules, instead of the packets of all others.
-    await rules.atLeast(organizationId, 0);
+    const organization = await rules.atLeast(organizationId, 0);
+    // The strings that devices have in common are kept once.
+    const device = { ...deviceOf(found), organizationId: organization.organizationId };
     const { protocol, remoteAddr, network } = attempt;
     const transport = attempt.isDatagram ? "udp" : "tcp";
     const session = await sessions.claim({ deviceId: id, organizationId, protocol, remoteAddr, network, transport });
     const nowMs = clock.nowMs();
-    const hold = await openHold(db.point, device, session.epoch, session, nowMs);
+    const ids = { device: this.#ids.bytesOf(id), organization: organization.organizationIdBytes };
+    const hold = await openHold(db.point, device, session.epoch, session, nowMs, ids);
     if (session.previous_remote_addr !== null) conflicts.takenOver(device, session, remoteAddr);
     if (!attempt.isAlive()) sessions.end(id, session.epoch);
-    const outstandingSerials = new Set<string>();
+    const model = catalog.findModel(found.device_model_slug);
     return {
       device: {
         imei: uid,
-        id: attempt.login.id,
+        id: attempt.login.id === uid ? uid : attempt.login.id,
         utcOffsetMinutes: this.#zones.minutesAt(found.timezone, nowMs),
-        traits: catalog.findModel(found.device_model_slug) ? catalog.traitsOf(found.device_model_slug) : {},
+        traits: model ? catalog.traitsOf(model.slug) : noTraits,
         locale: found.default_locale.slice(0, 2),
-        outstandingSerials,
+        outstandingSerials: noSerials,
         ...(authentication ? { authentication } : {}),
       },
       hold,
-      modelSlug: found.device_model_slug,
-      outstandingSerials,
+      modelSlug: model?.slug ?? found.device_model_slug,
       budgets: this.budgetsOf(id, organizationId),
-      refusesSim: found.has_pinned_sim ? (messages) => this.#refusesSim(found, protocol, messages) : acceptsAnySim,
+      ...(found.has_pinned_sim
+        ? { refusesSim: (messages: readonly TrackerMessage[]) => this.#refusesSim(found, protocol, messages) }
+        : {}),
     };
   }
 
@@ -155,16 +162,29 @@ export class Admissions {
     return true;
   }
 
-  prune(isConnected: (deviceId: string) => boolean): void {
-    this.throttle.prune();
-    this.#rates.prune(performance.now(), isConnected);
+  startPruning(isConnected: (deviceId: string) => boolean): { stop(): void } {
+    const timer = setInterval(() => this.throttle.prune(), pruneEveryMs);
+    const sweep = new Sweep(
+      () => this.#rates.devices(),
+      pruneEveryMs,
+      (deviceId, nowMs) => {
+        if (!isConnected(deviceId)) this.#rates.forgetFull(deviceId, nowMs);
+      },
+    );
+    return {
+      stop: () => {
+        clearInterval(timer);
+        sweep.stop();
+      },
+    };
   }
 }
 
 const datagramPrefix = "udp ";
 const throttleKey = ({ network, isDatagram }: LoginAttempt): string => (isDatagram ? datagramPrefix : "") + network;
 
-const acceptsAnySim = (): boolean => false;
+const noTraits = {};
+const pruneEveryMs = 60_000;
 
 const deviceOf = ({ id, organization_id: organizationId, uid, name }: WireDevice): IngestDevice => ({
   id,

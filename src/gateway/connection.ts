@@ -3,7 +3,6 @@ import type {
   Downlink,
   ProtocolDefinition,
   RefusalReason,
-  Session,
   SessionDevice,
 } from "../codecs/protocol-definition.ts";
 import { type Decoded, type DecodedFrame, StreamDecoder } from "../codecs/stream-decoder.ts";
@@ -13,18 +12,17 @@ import type { Outcome, Packet, PacketOwner } from "../ingest/packet.ts";
 import { networkOf } from "../lib/network-of.ts";
 import type { Admission } from "./admission.ts";
 import type { ConnectionHost, ConnectionState } from "./connection-host.ts";
+import { ConnectionSession, noSerials, type PendingLogin } from "./connection-session.ts";
 import { type ConnectionSocket, writeAll } from "./connection-socket.ts";
 import { clockFrames, type DeviceLink } from "./downlink.ts";
 import type { CloseReason } from "./gateway-metrics.ts";
 import { Inflow } from "./inflow.ts";
 import type { Peer } from "./peer-limits.ts";
 import { recognize } from "./recognition.ts";
-import { StrayCounts } from "./stray-counts.ts";
+import { type StrayCounts, withStrays } from "./stray-counts.ts";
 
 const emptyBuffer = Buffer.alloc(0);
 const isLogin = (message: TrackerMessage): message is Login => message.kind === "login";
-/** Shared by connections that no device has logged in on, so that they stay small. */
-const noSerials = new Set<string>();
 
 /**
  * One socket: bytes to frames, frames to ingest, answers back in order and only after the commit. Time limits are looked after
@@ -34,31 +32,28 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
   state: ConnectionState = "recognizing";
   hold: DeviceHold | undefined;
   modelSlug = "";
-  outstandingSerials: Set<string> = noSerials;
   readonly remoteAddr: string;
   readonly network: string;
   readonly #host: ConnectionHost;
   readonly #socket: ConnectionSocket;
   #protocol: ProtocolDefinition | undefined;
-  #session: Session | undefined;
+  #session: ConnectionSession | undefined;
   /** Undefined until the protocol is recognized. */
   #decoder: StreamDecoder | undefined;
   /** The first bytes, until they show the protocol. */
   #undecided: Buffer = emptyBuffer;
-  readonly #strays = new StrayCounts();
+  /** Undefined until the peer sends what nobody can read. */
+  #strays: StrayCounts | undefined;
   readonly #inflow: Inflow;
   /** Bytes wait that were read and not decoded, because enough of this device is in progress. */
   #hasMore = false;
-  /** What came after the login, before the login was answered. */
-  #tailBytes = 0;
-  /** Takes a login back that waits for its turn. */
-  #withdraw: (() => void) | undefined;
-  #refusesSim: Admission["refusesSim"] = () => false;
-  #loginFrame: DecodedFrame | undefined;
+  #pendingLogin: PendingLogin | undefined;
+  #refusesSim: Admission["refusesSim"];
   #lastWords: Buffer | undefined;
   #isReading = true;
   #hasEnded = false;
-  readonly #openedAtMs = performance.now();
+  /** Whole milliseconds, which take no memory of their own. */
+  readonly #openedAtMs = Math.floor(performance.now());
   #lastDataAtMs = this.#openedAtMs;
   /** Since when the peer does not read; 0: it does. */
   #unreadSinceMs = 0;
@@ -81,13 +76,16 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
     return this.#protocol?.slug ?? "unknown";
   }
 
-  get transport(): "tcp" | "udp" {
-    return this.#socket.isDatagram ? "udp" : "tcp";
-  }
-
   /** Undefined until a login has been accepted. */
   get sessionDevice(): SessionDevice | undefined {
     return this.#session?.device;
+  }
+
+  /** Made when somebody first asks: most devices wait for nothing. */
+  get outstandingSerials(): Set<string> {
+    const device = this.sessionDevice as SessionDevice;
+    if (device.outstandingSerials === noSerials) device.outstandingSerials = new Set();
+    return device.outstandingSerials as Set<string>;
   }
 
   get device(): IngestDevice {
@@ -103,7 +101,7 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
   }
 
   encode(downlink: Downlink): Buffer[] {
-    const session = this.#session as Session;
+    const session = this.#session as ConnectionSession;
     session.nowMs = this.#host.clock.nowMs();
     return (this.#protocol as ProtocolDefinition).encode(downlink, session);
   }
@@ -121,7 +119,7 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
 
   onData(chunk: Buffer): void {
     if (this.state === "closing" || this.state === "closed") return;
-    this.#lastDataAtMs = performance.now();
+    this.#lastDataAtMs = Math.floor(performance.now());
     if (this.#decoder) this.#decoder.push(chunk);
     else if (!this.#recognize(chunk)) return;
     if (this.state !== "resolving") this.#decode();
@@ -143,9 +141,9 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
     if (this.state !== "closing" && this.state !== "closed") this.#host.metrics.closed("peer");
     this.state = "closed";
     this.#forget();
-    this.#withdraw?.();
+    this.#pendingLogin?.withdraw?.();
     this.#inflow.leave();
-    this.#host.peers.release(this, this.#tailBytes);
+    this.#host.peers.release(this, this.#pendingLogin?.tailBytes ?? 0);
     this.#host.onClose(this);
   }
 
@@ -184,7 +182,7 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
   #decodeFrames(): boolean {
     const { limits, clock, metrics, log } = this.#host;
     const protocol = this.#protocol as ProtocolDefinition;
-    this.#session ??= { nowMs: 0, device: undefined, memory: new Map() };
+    this.#session ??= new ConnectionSession();
     this.#session.nowMs = clock.nowMs();
     const maxFrames = this.#inflow.roomAt(performance.now());
     if (maxFrames === 0) {
@@ -204,7 +202,7 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
     if (frames.length > 0) metrics.frames(protocol.slug, frames.length);
     if (problems.length > 0) metrics.problems(protocol.slug, problems.length);
     const last = frames.at(-1);
-    this.#strays.add(decoded);
+    this.#strays = withStrays(this.#strays, decoded);
     for (const frame of frames) {
       if (this.state !== "awaiting_login" && this.state !== "open") return false;
       this.#take(frame);
@@ -214,7 +212,7 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
     const isTooLong = this.#pendingBytes > maxPending && !followsLogin && !this.#hasMore;
     // A request is refused at once: its sender waits for an answer, and cannot know what follows it.
     const isRefused = problems.length > 0 && protocol.transports.includes("http");
-    const excess = this.#strays.excess(limits) ?? (isRefused ? "malformed" : isTooLong ? "garbage" : undefined);
+    const excess = this.#strays?.excess(limits) ?? (isRefused ? "malformed" : isTooLong ? "garbage" : undefined);
     if (excess) this.close(excess, this.#refusal("unreadable"));
     return followsLogin;
   }
@@ -240,13 +238,13 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
     const login = frame.messages.find(isLogin);
     if (this.state === "open") {
       if (login && login.id !== this.#session?.device?.id) this.close("another_device");
-      else if (this.#refusesSim(frame.messages)) this.close("sim_refused");
+      else if (this.#refusesSim?.(frame.messages)) this.close("sim_refused");
       else this.#submit(frame);
     } else if (login) {
       this.state = "resolving";
-      this.#loginFrame = frame;
-      this.#tailBytes = this.#pendingBytes;
-      if (this.#host.peers.ask(this, this.#tailBytes)) void this.#login(login);
+      const pending = { frame, tailBytes: this.#pendingBytes, withdraw: undefined };
+      this.#pendingLogin = pending;
+      if (this.#host.peers.ask(this, pending.tailBytes)) void this.#login(login, pending);
       else this.destroy("unlogged_limit");
     } else this.destroy("no_login");
   }
@@ -262,7 +260,7 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
     });
   }
 
-  async #login(login: Login): Promise<void> {
+  async #login(login: Login, pending: PendingLogin): Promise<void> {
     const { log, peers, admissions } = this.#host;
     let admission: Admission | undefined;
     try {
@@ -272,10 +270,10 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
         remoteAddr: this.remoteAddr,
         network: this.network,
         isDatagram: this.#socket.isDatagram === true,
-        messages: this.#loginFrame?.messages ?? [],
+        messages: pending.frame.messages,
         isAlive: () => this.state === "resolving",
         onWaiting: (withdraw) => {
-          this.#withdraw = withdraw;
+          pending.withdraw = withdraw;
         },
       });
     } catch (error) {
@@ -283,20 +281,17 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
       return this.destroy("unavailable");
     }
     if (this.state !== "resolving") return;
-    peers.answered(this, this.#tailBytes);
-    this.#tailBytes = 0;
-    if (!admission) {
-      return this.close("unknown_device", this.#refusal("unknown_device"));
-    }
+    peers.answered(this, pending.tailBytes);
+    pending.tailBytes = 0;
+    if (!admission) return this.close("unknown_device", this.#refusal("unknown_device"));
     this.hold = admission.hold;
     this.modelSlug = admission.modelSlug;
-    this.outstandingSerials = admission.outstandingSerials;
     this.#refusesSim = admission.refusesSim;
     this.#inflow.measureBy(admission.budgets);
-    (this.#session as Session).device = admission.device;
+    (this.#session as ConnectionSession).device = admission.device;
     this.state = "open";
     if (!this.#host.onOpen(this, admission.hold)) return;
-    this.#submit(this.#loginFrame as DecodedFrame);
+    this.#submit(pending.frame);
     this.#hasMore = this.#pendingBytes > 0;
     this.#goOn();
   }
@@ -318,9 +313,10 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
   #answer(frame: DecodedFrame, isRefused: boolean): void {
     for (const reply of (isRefused && frame.refusals) || frame.replies) this.write(reply);
     if (!frame.messages.some(isLogin)) return;
-    for (const bytes of clockFrames(this.#protocol as ProtocolDefinition, this.#session as Session)) this.write(bytes);
-    if (frame !== this.#loginFrame) return;
-    this.#loginFrame = undefined;
+    for (const bytes of clockFrames(this.#protocol as ProtocolDefinition, this.#session as ConnectionSession))
+      this.write(bytes);
+    if (frame !== this.#pendingLogin?.frame) return;
+    this.#pendingLogin = undefined;
     if (this.isOpen) this.#host.ready(this);
   }
 
@@ -353,7 +349,11 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
     if (this.#unreadSinceMs > 0 && nowMs - this.#unreadSinceMs > limits.unreadTimeoutMs) this.destroy("slow_reader");
     else if (this.state === "open") {
       if (this.#isReading && nowMs - this.#lastDataAtMs > limits.idleTimeoutMs) this.close("idle");
-    } else if (this.state !== "closed" && !this.#withdraw && nowMs - this.#openedAtMs > limits.loginTimeoutMs) {
+    } else if (
+      this.state !== "closed" &&
+      !this.#pendingLogin?.withdraw &&
+      nowMs - this.#openedAtMs > limits.loginTimeoutMs
+    ) {
       if (this.state !== "closing") this.destroy("login_timeout");
       else if (this.#inflow.frames === 0) this.#socket.destroy();
     }
@@ -373,7 +373,7 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
 
   /** What the protocol says to a device before the connection is closed on it. */
   #refusal(reason: RefusalReason): Buffer | undefined {
-    return this.#protocol?.refuse?.(reason, this.#session as Session);
+    return this.#protocol?.refuse?.(reason, this.#session as ConnectionSession);
   }
 
   #forget(): void {

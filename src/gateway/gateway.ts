@@ -23,6 +23,7 @@ import { PeerLimits } from "./peer-limits.ts";
 import { ProxiedSockets } from "./proxied-sockets.ts";
 import { SessionConflicts } from "./session-conflicts.ts";
 import { SessionRegistry } from "./session-registry.ts";
+import { Sweep } from "./sweep.ts";
 import { UdpGateway, type UdpGatewayHost } from "./udp-gateway.ts";
 import { makeUdpMetrics } from "./udp-metrics.ts";
 import { UnknownDevices } from "./unknown-devices.ts";
@@ -96,8 +97,6 @@ function onClose(this: Socket): void {
 /** The close that follows says all there is. */
 function onError(): void {}
 
-const pruneEveryMs = 60_000;
-
 class TcpGateway implements Gateway, ConnectionHost, UdpGatewayHost {
   readonly protocols: readonly ProtocolDefinition[];
   readonly limits: GatewayLimits;
@@ -122,8 +121,7 @@ class TcpGateway implements Gateway, ConnectionHost, UdpGatewayHost {
   readonly #unknown: UnknownDevices;
   readonly #sessions: SessionRegistry;
   readonly #downlinks: readonly DownlinkLane[];
-  #prunedAtMs = 0;
-  #sweep: NodeJS.Timeout | undefined;
+  #sweeps: readonly { stop(): void }[] = [];
 
   constructor(options: GatewayOptions) {
     const { db, clock, log, metrics, listener, catalog } = options;
@@ -216,14 +214,20 @@ class TcpGateway implements Gateway, ConnectionHost, UdpGatewayHost {
       if (!definition) throw new Error(`VIGIL_GATEWAY_PORTS: there is no protocol "${protocol}"`);
       this.ports.set(protocol, (await this.#listenBoth(own, definition)).port);
     }
-    this.#sweep = setInterval(() => {
-      const nowMs = performance.now();
-      for (const connection of this.#connections) connection.checkTimes(nowMs);
-      this.#udp.checkTimes(nowMs);
-      if (nowMs - this.#prunedAtMs < pruneEveryMs) return;
-      this.#prunedAtMs = nowMs;
-      this.admissions.prune((deviceId) => this.#byDevice.has(deviceId));
-    }, this.limits.sweepEveryMs);
+    const { sweepEveryMs } = this.limits;
+    this.#sweeps = [
+      new Sweep(
+        () => this.#connections.values(),
+        sweepEveryMs,
+        (connection, nowMs) => connection.checkTimes(nowMs),
+      ),
+      new Sweep(
+        () => this.#udp.peers(),
+        sweepEveryMs,
+        (peer, nowMs) => this.#udp.checkTime(peer, nowMs),
+      ),
+      this.admissions.startPruning((deviceId) => this.#byDevice.has(deviceId)),
+    ];
   }
 
   /** TCP, and UDP on the same number where it is spoken. */
@@ -322,7 +326,7 @@ class TcpGateway implements Gateway, ConnectionHost, UdpGatewayHost {
     this.#udp.stop();
     for (const connection of this.#connections) connection.close("shutdown");
     await this.ingest.drain(this.limits.drainMs);
-    clearInterval(this.#sweep);
+    for (const sweep of this.#sweeps) sweep.stop();
     const deadlineMs = performance.now() + 1000;
     while (this.#connections.size > 0 && performance.now() < deadlineMs) {
       await new Promise((resolve) => setTimeout(resolve, 10));

@@ -14,7 +14,9 @@ export interface DeviceBudgets {
 export class Inflow {
   readonly #limits: GatewayLimits;
   readonly #user: BudgetUser;
-  #budgets: DeviceBudgets | undefined;
+  /** Undefined until a device has logged in. */
+  #rate: PacketBucket | undefined;
+  #tenant: TenantBudget | undefined;
   #bytes = 0;
   frames = 0;
 
@@ -23,15 +25,16 @@ export class Inflow {
     this.#user = user;
   }
 
-  measureBy(budgets: DeviceBudgets): void {
-    this.#budgets = budgets;
+  measureBy({ rate, tenant }: DeviceBudgets): void {
+    this.#rate = rate;
+    this.#tenant = tenant;
   }
 
   /** Frames that may be decoded now. Before the login it is one, which is the login. */
   roomAt(nowMs: number): number {
-    if (!this.#budgets) return 1;
+    if (!this.#rate) return 1;
     if (this.#bytes >= this.#limits.waitingBytes) return 0;
-    return Math.max(0, Math.min(this.#limits.waitingFrames - this.frames, this.#budgets.rate.allowance(nowMs)));
+    return Math.max(0, Math.min(this.#limits.waitingFrames - this.frames, this.#rate.allowance(nowMs)));
   }
 
   /** Counts what was decoded, with what follows of it to ingest. */
@@ -39,15 +42,15 @@ export class Inflow {
     const size = sizeOf({ frame });
     this.frames++;
     this.#bytes += size;
-    this.#budgets?.rate.take(frame.raw.length);
-    this.#budgets?.tenant.add(size);
+    this.#rate?.take(frame.raw.length);
+    this.#tenant?.add(size);
   }
 
   remove(frame: DecodedFrame): void {
     const size = sizeOf({ frame });
     this.frames--;
     this.#bytes -= size;
-    this.#budgets?.tenant.remove(size);
+    this.#tenant?.remove(size);
   }
 
   /** Half of what may wait is free again: worth decoding more. */
@@ -56,14 +59,14 @@ export class Inflow {
   }
 
   mayRead(pendingBytes: number, nowMs: number): boolean {
-    if (!this.#budgets) return true;
+    const tenant = this.#tenant;
+    if (!tenant) return true;
     if (this.#bytes + pendingBytes >= this.#limits.waitingBytes || this.roomAt(nowMs) === 0) return false;
-    const { tenant } = this.#budgets;
     if (tenant.isFull) tenant.pause(this.#user);
     return !tenant.isFull;
   }
 
   leave(): void {
-    this.#budgets?.tenant.leave(this.#user);
+    this.#tenant?.leave(this.#user);
   }
 }

@@ -60,10 +60,12 @@ export class PacketRates {
     return bucket;
   }
 
-  /** Forgets devices that are not connected and have their whole burst again. */
-  prune(nowMs: number, isConnected: (deviceId: string) => boolean): void {
-    for (const [deviceId, bucket] of this.#buckets) {
-      if (!isConnected(deviceId) && bucket.isFull(nowMs)) this.#buckets.delete(deviceId);
-    }
+  devices(): Iterator<string> {
+    return this.#buckets.keys();
+  }
+
+  /** Forgets a device that is not connected and has its whole burst again. */
+  forgetFull(deviceId: string, nowMs: number): void {
+    if (this.#buckets.get(deviceId)?.isFull(nowMs)) this.#buckets.delete(deviceId);
   }
 }

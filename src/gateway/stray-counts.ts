@@ -1,6 +1,15 @@
 import type { Decoded } from "../codecs/stream-decoder.ts";
 import type { GatewayLimits } from "./gateway-limits.ts";
 
+/** Made when there is something to count: most peers never send what nobody can read. */
+export function withStrays(known: StrayCounts | undefined, decoded: Decoded): StrayCounts | undefined {
+  const { bytes, malformed } = decoded.trailing;
+  if (!known && bytes === 0 && malformed === 0) return undefined;
+  const counts = known ?? new StrayCounts();
+  counts.add(decoded);
+  return counts;
+}
+
 /** What a peer sent that nobody can read, since its last good frame. */
 export class StrayCounts {
   #bytes = 0;

@@ -173,13 +173,15 @@ export class UdpGateway implements UdpPeerHost {
     if (this.#latest.get(peer.endpoint) === peer) this.#latest.delete(peer.endpoint);
   }
 
+  peers(): Iterator<UdpPeer> {
+    return this.#peers.values();
+  }
+
   /** Called by the gateway's sweep: what is sent to an address that is not fresh would be lost. */
-  checkTimes(nowMs: number): void {
-    for (const { connection, lastDatagramAtMs } of this.#peers.values()) {
-      // A login that is being looked up has a limit of its own.
-      const isStale = nowMs - lastDatagramAtMs > this.#host.limits.addressFreshMs;
-      if (isStale && connection?.state === "open") connection.close("idle");
-    }
+  checkTime({ connection, lastDatagramAtMs }: UdpPeer, nowMs: number): void {
+    // A login that is being looked up has a limit of its own.
+    const isStale = nowMs - lastDatagramAtMs > this.#host.limits.addressFreshMs;
+    if (isStale && connection?.state === "open") connection.close("idle");
   }
 
   /** Reads no more. */

@@ -11,6 +11,13 @@ const fixesBackMs = 86_400_000;
 const fixesAheadMs = 2 * 60_000;
 const alarmsBackMs = 60_000;
 
+/** As the writers of rows need them. */
+export interface IdBytes {
+  device: Buffer;
+  /** Shared by the devices of the organization. */
+  organization: Buffer;
+}
+
 export interface KnownState {
   last_location: LastLocation | null;
   last_status: LastStatus;
@@ -32,6 +39,11 @@ interface AlarmRow {
   ts: Date;
 }
 
+/** Shared by the devices that have said nothing yet: there may be many. */
+const none: readonly never[] = [];
+const noStatus: LastStatus = {};
+const orNone = <T>(list: readonly T[]): readonly T[] => (list.length > 0 ? list : none);
+
 const typeNames = new Map<number, string>(Object.entries(eventTypes).map(([name, { number }]) => [number, name]));
 
 /** Takes up a device where its last connection, of any process, left it. */
@@ -41,6 +53,7 @@ export async function openHold(
   epoch: number,
   state: KnownState,
   nowMs: number,
+  ids: IdBytes = { device: uuidBytes(device.id), organization: uuidBytes(device.organizationId) },
 ): Promise<DeviceHold> {
   const [fixes, alarms, known] = await Promise.all([
     db.many<FixRow>`
@@ -57,26 +70,30 @@ export async function openHold(
   ]);
   return {
     device,
-    deviceIdBytes: uuidBytes(device.id),
-    organizationIdBytes: uuidBytes(device.organizationId),
+    deviceIdBytes: ids.device,
+    organizationIdBytes: ids.organization,
     epoch,
     state: "idle",
     view: undefined,
     memory: {
-      fixes: fixes.reverse().map(({ id, ts, lat, lng, accuracy_m }) => ({
-        id: uuidBytes(id),
-        tsMs: ts.getTime(),
-        lat,
-        lng,
-        accuracyM: accuracy_m,
-      })),
-      alarms: alarms.map(({ event_type, code, created_at, ts }) => ({
-        key: alarmKey(typeNames.get(event_type) ?? "custom", code ?? ""),
-        receivedAtMs: created_at.getTime(),
-        tsMs: ts.getTime(),
-      })),
+      fixes: orNone(
+        fixes.reverse().map(({ id, ts, lat, lng, accuracy_m }) => ({
+          id: uuidBytes(id),
+          tsMs: ts.getTime(),
+          lat,
+          lng,
+          accuracyM: accuracy_m,
+        })),
+      ),
+      alarms: orNone(
+        alarms.map(({ event_type, code, created_at, ts }) => ({
+          key: alarmKey(typeNames.get(event_type) ?? "custom", code ?? ""),
+          receivedAtMs: created_at.getTime(),
+          tsMs: ts.getTime(),
+        })),
+      ),
       lastLocation: state.last_location,
-      status: state.last_status,
+      status: Object.keys(state.last_status).length > 0 ? state.last_status : noStatus,
       newestReportMs: state.newest_report_at?.getTime() ?? null,
       ruleVersion: known[0]?.rule_version ?? 0,
       rules: known[0]?.rules ?? noMemory,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { formatUuid, isUuid, makeUuidV7Source, uuidV7Floor } from "./ids.ts";
+import { formatUuid, isUuid, makeUuidV7Source, newUuid, PackedIds, uuidV7Floor } from "./ids.ts";
 
 test("ids of one millisecond rise, also when others are made in between", () => {
   const newId = makeUuidV7Source(4);
@@ -11,4 +11,11 @@ test("ids of one millisecond rise, also when others are made in between", () => 
   }
   expect(ids.every((id) => isUuid(id) && /^.{14}7.{4}[89ab]/.test(id))).toBe(true);
   expect(new Set(ids).size).toBe(1000);
+});
+
+test("packed ids are those of their texts, also beyond a page, and none changes another one", () => {
+  const packed = new PackedIds();
+  const texts = Array.from({ length: 300 }, () => newUuid());
+  const bytes = texts.map((text) => packed.bytesOf(text));
+  expect(bytes.map(formatUuid)).toEqual(texts);
 });

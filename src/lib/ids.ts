@@ -58,6 +58,24 @@ function writeUuidV7(bytes: Buffer, at: number, nowMs: number, count: number): v
 
 export const uuidBytes = (uuid: string): Buffer => Buffer.from(uuid.replaceAll("-", ""), "hex");
 
+/**
+ * The bytes of ids that are kept for long, packed in pages of their own: in the pool that all small buffers share, each would
+ * keep what was beside it in memory.
+ */
+export class PackedIds {
+  #page = Buffer.alloc(0);
+
+  bytesOf(uuid: string): Buffer {
+    if (this.#page.length === 0) this.#page = Buffer.allocUnsafeSlow(pageIds * 16);
+    const bytes = this.#page.subarray(0, 16);
+    this.#page = this.#page.subarray(16);
+    bytes.write(uuid.replaceAll("-", ""), "hex");
+    return bytes;
+  }
+}
+
+const pageIds = 128;
+
 /** The lowest UUIDv7 of a millisecond: the bound of a partition or of a retention window. */
 export function uuidV7Floor(timeMs: number): string {
   const bytes = Buffer.alloc(16);

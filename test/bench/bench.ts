@@ -5,6 +5,7 @@ import { benchConsoleLists } from "./console-lists.ts";
 import { benchCosts } from "./costs.ts";
 import { benchHistory } from "./history.ts";
 import { benchHttp } from "./http.ts";
+import { benchIdle } from "./idle.ts";
 import { benchIngest } from "./ingest.ts";
 import { benchLists } from "./lists.ts";
 import { benchReplay } from "./replay.ts";
@@ -23,8 +24,13 @@ const benches: Record<string, () => Promise<Row[]>> = {
   replay: benchReplay,
 };
 
-/** Only when named: one needs a browser, one an hour, and one prints costs instead of ratios. */
-const onDemand: typeof benches = { console: benchConsole, "console-lists": benchConsoleLists, costs: benchCosts };
+/** Only when named: they need a browser, an hour or many open files, or print costs instead of ratios. */
+const onDemand: typeof benches = {
+  console: benchConsole,
+  "console-lists": benchConsoleLists,
+  costs: benchCosts,
+  idle: benchIdle,
+};
 const known = { ...benches, ...onDemand };
 
 if (process.argv.includes("--help")) {

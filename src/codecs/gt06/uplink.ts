@@ -1,5 +1,5 @@
 import { MalformedFrame } from "../malformed-frame.ts";
-import type { FrameContent, Session } from "../protocol-definition.ts";
+import type { FrameContent, Session, SessionMemory } from "../protocol-definition.ts";
 import type { TrackerMessage } from "../tracker-message.ts";
 import { readBcd } from "../wire/bcd.ts";
 import { repliesTo } from "./answers.ts";
@@ -71,7 +71,7 @@ function readMessages(
 }
 
 /** A state is repeated with every heartbeat: its alarm is one when it begins. */
-function keepChange(report: Report, memory: Map<string, string>): void {
+function keepChange(report: Report, memory: SessionMemory): void {
   const code = report.alarm?.code ?? "";
   if (memory.get(alarmKey) === code) report.alarm = undefined;
   memory.set(alarmKey, code);

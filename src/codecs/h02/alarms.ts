@@ -1,3 +1,4 @@
+import type { SessionMemory } from "../protocol-definition.ts";
 import type { Alarm, AlarmType } from "../tracker-message.ts";
 
 /** The status word is active low: a bit that is zero is an alarm. */
@@ -19,7 +20,7 @@ export function isStatus(field: string | undefined): field is string {
  * The alarms of a status. A call for help is raised with every report, the service joins those of a minute; other states are raised
  * when they begin, since they last as long as the car stands or the power is cut.
  */
-export function readAlarms(status: string, deviceTimeMs: number | null, memory: Map<string, string>): Alarm[] {
+export function readAlarms(status: string, deviceTimeMs: number | null, memory: SessionMemory): Alarm[] {
   const word = Number.parseInt(status, 16);
   const before = new Set(memory.get(memoryKey)?.split(",") ?? []);
   const low = alarmBits.filter(([bit]) => ((word >>> bit) & 1) === 0);

@@ -1,4 +1,5 @@
 import { MalformedFrame } from "../malformed-frame.ts";
+import type { SessionMemory } from "../protocol-definition.ts";
 import type { TrackerMessage } from "../tracker-message.ts";
 import { fromMinutes, isOnEarth } from "../wire/coordinates.ts";
 import { readAlarms } from "./alarms.ts";
@@ -8,7 +9,7 @@ import { messagesOf } from "./positions.ts";
 
 export interface BinaryFrame {
   id: string;
-  read(memory: Map<string, string>): TrackerMessage[];
+  read(memory: SessionMemory): TrackerMessage[];
 }
 
 /** Everything but battery and status is digits; their half bytes are those of the hexadecimal text. */
@@ -22,7 +23,7 @@ export function openBinary(raw: Buffer): BinaryFrame {
   return { id, read: (memory) => (raw[0] === 0x58 ? [{ kind: "heartbeat" }] : readBody(raw, hex, clock, memory)) };
 }
 
-function readBody(raw: Buffer, hex: string, clock: number, memory: Map<string, string>): TrackerMessage[] {
+function readBody(raw: Buffer, hex: string, clock: number, memory: SessionMemory): TrackerMessage[] {
   const digits = (from: number, count: number): string => hex.slice(2 * clock + from, 2 * clock + from + count);
   const deviceTimeMs = readTime(digits(0, 6), digits(6, 6));
   const [latitude, longitude] = [digits(12, 8), digits(22, 9)];

@@ -1,3 +1,4 @@
+import type { SessionMemory } from "../protocol-definition.ts";
 import type { CellTower, TrackerMessage, Vitals } from "../tracker-message.ts";
 import { readNumber, readWholeNumber } from "../wire/numbers.ts";
 import { isStatus, readAlarms } from "./alarms.ts";
@@ -5,10 +6,9 @@ import { batteryOf, readTime, signalOf } from "./fields.ts";
 import { isRealCell, messagesOf, type Place, readGps } from "./positions.ts";
 
 /** Text frames that tell cells, and the state of a watch. */
-type Memory = Map<string, string>;
 
 /** `<hhmmss>,<mcc>,<mnc>,<delay>,<n>,(<lac>,<cid>,<signal>)n,<ddmmyy>,<status>[,<battery>]`. */
-export function readNeighbours(fields: readonly string[], memory: Memory): TrackerMessage[] {
+export function readNeighbours(fields: readonly string[], memory: SessionMemory): TrackerMessage[] {
   const count = readWholeNumber(fields[4]) ?? 0;
   const end = 5 + 3 * Math.max(0, Math.min(count, 20));
   const network = { mcc: Number(fields[1]), mnc: Number(fields[2]) };
@@ -20,7 +20,7 @@ export function readNeighbours(fields: readonly string[], memory: Memory): Track
 }
 
 /** `<hhmmss>,<mcc and mnc>,<n>,(<lac>,<cid>,<x>,<signal>)n,<battery>,<reboot>,X,<ddmmyy>,<status>`. */
-export function readCells(fields: readonly string[], memory: Memory): TrackerMessage[] {
+export function readCells(fields: readonly string[], memory: SessionMemory): TrackerMessage[] {
   const count = readWholeNumber(fields[2]) ?? 0;
   const end = 3 + 4 * Math.max(0, Math.min(count, 20));
   const codes = fields[1]?.trim() ?? "";
@@ -45,7 +45,7 @@ export function readShortPosition(fields: readonly string[]): TrackerMessage[] {
 }
 
 /** `<hhmmss>,<signal>,<satellites>,<battery>,<steps>,<turnovers>,<ddmmyy>,<status>`. */
-export function readLink(fields: readonly string[], memory: Memory): TrackerMessage[] {
+export function readLink(fields: readonly string[], memory: SessionMemory): TrackerMessage[] {
   const deviceTimeMs = readTime(fields[0], fields[6]);
   const turnovers = readWholeNumber(fields[5]);
   const vitals: Vitals = {
@@ -72,7 +72,7 @@ function placeAt(
   time: string | undefined,
   date: string | undefined,
   status: string | undefined,
-  memory: Memory,
+  memory: SessionMemory,
 ): Place {
   const deviceTimeMs = readTime(time, date);
   const alarms = isStatus(status) ? readAlarms(status.trim(), deviceTimeMs, memory) : [];

@@ -1,3 +1,4 @@
+import type { SessionMemory } from "../protocol-definition.ts";
 import type { Alarm, CellTower, DeviceInfo, Fix, GpsPosition, TrackerMessage, Vitals } from "../tracker-message.ts";
 import { isOnEarth, readHeading } from "../wire/coordinates.ts";
 import { readNumber, readWholeNumber } from "../wire/numbers.ts";
@@ -30,7 +31,7 @@ export function messagesOf(place: Place): TrackerMessage[] {
 }
 
 /** Time, validity, latitude, longitude, speed, course, perhaps a battery, date, and what makers add. */
-export function readPlace(fields: readonly string[], memory: Map<string, string>): Place {
+export function readPlace(fields: readonly string[], memory: SessionMemory): Place {
   const dateAt = isDate(fields[8]) || !isDate(fields[9]) ? 8 : 9;
   const deviceTimeMs = readTime(fields[0], fields[dateAt]);
   const statusAt = fields.findIndex((field, at) => at > dateAt && isStatus(field));

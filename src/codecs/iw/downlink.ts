@@ -1,7 +1,7 @@
 import { type Downlink, type SessionDevice, UnsupportedDownlink } from "../protocol-definition.ts";
 import { nameHex, type Utf16, utf16BeHex } from "../wire/utf16-text.ts";
 import { wireCommands } from "./commands.ts";
-import { type Dialect, dialectOf, type IwSession } from "./fields.ts";
+import { type Dialect, dialectOf, type IwSession, prefixOf } from "./fields.ts";
 import type { IwTraits } from "./traits.ts";
 
 interface Target {
@@ -44,7 +44,7 @@ function targetOf(session: IwSession): Target {
   if (!device) throw new UnsupportedDownlink("Nothing can be sent before a login");
   return {
     device,
-    prefix: session.memory.get("iw.prefix") ?? "IW",
+    prefix: prefixOf(session),
     dialect: dialectOf(session),
     nameEncoding: device.traits.name_encoding ?? "utf-16be",
   };

@@ -22,6 +22,9 @@ export function dialectOf(session: IwSession): Dialect {
   return session.device?.traits.dialect ?? "A";
 }
 
+/** The letters that frames of the device begin with. */
+export const prefixOf = ({ memory }: Pick<IwSession, "memory">): string => memory.get("iw.prefix") ?? "IW";
+
 /** Undefined for an empty field. */
 export function numberOf(text: string | undefined): number | undefined {
   const digits = text?.trim() ?? "";

@@ -1,7 +1,7 @@
 import { MalformedFrame } from "../malformed-frame.ts";
 import type { FrameContent } from "../protocol-definition.ts";
 import { isAnswer, readAnswers, startsWithSerial } from "./answers.ts";
-import type { IwFrame, IwSession } from "./fields.ts";
+import { type IwFrame, type IwSession, prefixOf } from "./fields.ts";
 import { hasStart, lastStartWithin, readParts } from "./framing.ts";
 import { readLogin } from "./identity.ts";
 import { mediaReply, readMedia, readMediaHeader } from "./media.ts";
@@ -36,7 +36,8 @@ function frameOf(prefix: string, text: string): IwFrame {
 function readTextFrame(frame: IwFrame, session: IwSession): FrameContent {
   if (frame.code === "AP00") {
     const messages = readLogin(frame);
-    session.memory.set("iw.prefix", frame.prefix);
+    // Most watches have the usual one, and need no note of it.
+    if (frame.prefix !== prefixOf(session)) session.memory.set("iw.prefix", frame.prefix);
     // The answer needs the device's zone: the connection asks for the downlink "clock" once it knows the device.
     return { messages, replies: [] };
   }

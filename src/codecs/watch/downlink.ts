@@ -2,13 +2,13 @@ import { type Downlink, type SessionDevice, UnsupportedDownlink } from "../proto
 import { utf16BeHex } from "../wire/utf16-text.ts";
 import { commandContents } from "./commands.ts";
 import { joinContent, maxContentBytes, writeFrame } from "./envelope.ts";
-import type { WatchSession, WatchTraits } from "./traits.ts";
+import { makerOf, type WatchSession, type WatchTraits } from "./traits.ts";
 
 /** There are no serials: the device answers with the word, so one command of a kind can wait at a time. */
 export function encodeDownlink(downlink: Downlink, session: WatchSession): Buffer[] {
   const { device } = session;
   if (device === undefined) throw new UnsupportedDownlink("nobody has logged in");
-  const maker = session.memory.get("maker") ?? "3G";
+  const maker = makerOf(session);
   // Makers that count their own frames want a counter in ours, and accept a constant one.
   const index = session.memory.has("index") ? "0001" : undefined;
   return contentsOf(downlink, device, session.nowMs).map((content) => {

@@ -13,3 +13,6 @@ export const WatchTraits = Type.Object(
 );
 export type WatchTraits = Static<typeof WatchTraits>;
 export type WatchSession = Session<WatchTraits>;
+
+/** The letters that frames of the device begin with. */
+export const makerOf = ({ memory }: Pick<WatchSession, "memory">): string => memory.get("maker") ?? "3G";

@@ -8,7 +8,7 @@ import { type Frame, readEnvelope, writeFrame } from "./envelope.ts";
 import { readHealth } from "./health.ts";
 import { readPicture, readVoice, readVoiceChunk } from "./media.ts";
 import { numberExtra, readAlarms, readPosition } from "./position.ts";
-import type { WatchSession, WatchTraits } from "./traits.ts";
+import { makerOf, type WatchSession, type WatchTraits } from "./traits.ts";
 
 /** What a frame says, and the content of the answer the device waits for. */
 interface Uplink {
@@ -38,7 +38,8 @@ export function readFrame(raw: Buffer, session: WatchSession): FrameContent {
 
 /** Downlinks begin like the frames of the device. */
 function remember(session: WatchSession, { maker, index }: Frame): void {
-  session.memory.set("maker", maker);
+  // Most have the usual letters, and need no note of them.
+  if (maker !== makerOf(session)) session.memory.set("maker", maker);
   if (index !== undefined) session.memory.set("index", index);
 }
 

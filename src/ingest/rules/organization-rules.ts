@@ -1,4 +1,5 @@
 import type { Db } from "../../db/database.ts";
+import { uuidBytes } from "../../lib/ids.ts";
 import {
   type Holder,
   listHolders,
@@ -29,6 +30,7 @@ export interface RuleView {
 /** All rules of one organization, as of a version of them. */
 export class OrganizationRules {
   readonly organizationId: string;
+  readonly organizationIdBytes: Buffer;
   version = 0;
   /** The last one that was about thresholds or holders. */
   thresholdsVersion = 0;
@@ -42,6 +44,7 @@ export class OrganizationRules {
 
   constructor(organizationId: string) {
     this.organizationId = organizationId;
+    this.organizationIdBytes = uuidBytes(organizationId);
   }
 
   get size(): number {
