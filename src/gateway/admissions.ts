@@ -1,5 +1,6 @@
 import type { Login, TrackerMessage } from "../codecs/tracker-message.ts";
 import type { Database } from "../db/database.ts";
+import type { NodeWatch } from "../db/node-watch.ts";
 import { openHold } from "../ingest/device-hold.ts";
 import type { IngestDevice } from "../ingest/device-memory.ts";
 import type { RuleBook } from "../ingest/rules/rule-book.ts";
@@ -40,6 +41,7 @@ export interface LoginAttempt {
 
 export interface AdmissionsOptions {
   db: Database;
+  nodes?: NodeWatch | undefined;
   clock: Clock;
   catalog: Catalog;
   rules: RuleBook;
@@ -71,6 +73,15 @@ export class Admissions {
 
   /** Undefined: refused, or nobody is there any more. Throws when the database is away. */
   async admit(attempt: LoginAttempt): Promise<Admission | undefined> {
+    try {
+      return await this.#admit(attempt);
+    } catch (error) {
+      void this.#options.nodes?.noteFailure(error);
+      throw error;
+    }
+  }
+
+  async #admit(attempt: LoginAttempt): Promise<Admission | undefined> {
     const { db } = this.#options;
     const { protocol, login } = attempt;
     let found = await findWireDevice(db.point, protocol, login.id);
@@ -113,6 +124,7 @@ export class Admissions {
     const { db, clock, catalog, rules, sessions, conflicts } = this.#options;
     const device = deviceOf(found);
     const { id, organizationId, uid } = device;
+    await this.#requireNode(id);
     // The first device of an organization waits for its rules, instead of the packets of all others.
     await rules.atLeast(organizationId, 0);
     const { protocol, remoteAddr, network } = attempt;
@@ -139,6 +151,13 @@ export class Admissions {
       budgets: this.budgetsOf(id, organizationId),
       refusesSim: found.has_pinned_sim ? (messages) => this.#refusesSim(found, protocol, messages) : acceptsAnySim,
     };
+  }
+
+  /** What is known of a device is read at its login: while its node hangs, that would hold up the logins of others. */
+  async #requireNode(deviceId: string): Promise<void> {
+    const { nodes } = this.#options;
+    if (!nodes || nodes.isWhole) return;
+    if ((await nodes.findAway([deviceId])).size > 0) throw new Error("the node of the device does not answer");
   }
 
   /** Of a device, however many connections it has had. */
