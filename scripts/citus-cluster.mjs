@@ -1,10 +1,12 @@
-// Starts a coordinator of Citus with its workers in a temporary folder, prints the address, and ends them with Ctrl+C.
+// Starts a coordinator of Citus with its workers in a temporary folder, prints the address, and ends them with Ctrl+C. On stdin it
+// takes "kill NODE" (-9, with all its processes), "stop NODE" and "start NODE", and answers each with the same line.
 // For developers: Citus is not part of this project, and the folder of programs must bring it (see docs/developers/citus.md).
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { appendFileSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import pg from "pg";
 
@@ -68,14 +70,13 @@ async function startNode(name) {
   };
   const lines = Object.entries(settings).map(([key, value]) => `${key} = '${value}'\n`);
   appendFileSync(join(data, "postgresql.conf"), lines.join(""));
-  const log = join(folder, `${name}.log`);
+  const node = { name, data, port, log: join(folder, `${name}.log`) };
   try {
-    run("pg_ctl", ["-D", data, "-l", log, "-w", "start"]);
+    start(node);
   } catch (error) {
-    console.error(readFileSync(log, "utf8"));
+    console.error(readFileSync(node.log, "utf8"));
     throw error;
   }
-  const node = { name, data, port };
   nodes.push(node);
   await query(node, "postgres", `create database ${options.database}`);
   await query(node, options.database, "create extension citus");
@@ -91,6 +92,20 @@ async function query({ port }, database, ...statements) {
     await client.end();
   }
 }
+
+const start = ({ data, log }) => run("pg_ctl", ["-D", data, "-l", log, "-w", "-t", "120", "start"]);
+
+function kill({ data }) {
+  const pid = readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[0];
+  const children = spawnSync("pgrep", ["-P", pid], { encoding: "utf8" }).stdout.split("\n").filter(Boolean);
+  for (const one of [pid, ...children]) spawnSync("kill", ["-9", one]);
+}
+
+const orders = {
+  kill,
+  start,
+  stop: ({ data }) => run("pg_ctl", ["-D", data, "-m", "immediate", "-w", "stop"]),
+};
 
 function stop() {
   for (const { data } of nodes) {
@@ -126,4 +141,14 @@ for (const signal of ["SIGINT", "SIGTERM"]) {
     process.exit(0);
   });
 }
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const [order, name] = line.split(" ");
+  const node = nodes.find((one) => one.name === name);
+  try {
+    if (node) orders[order]?.(node);
+    console.log(line);
+  } catch (error) {
+    console.log(`failed ${line}: ${error.message}`);
+  }
+});
 setInterval(() => undefined, 60_000);

@@ -5,6 +5,7 @@ import type { Config } from "./config.ts";
 import { type DatabaseOptions, openDatabase } from "./db/database.ts";
 import { Listener } from "./db/listener.ts";
 import { migrate } from "./db/migrate.ts";
+import { isNodeFailure, NodeWatch } from "./db/node-watch.ts";
 import { holdSchema } from "./db/schema-hold.ts";
 import type { EmbeddedConnection } from "./embedded/embedded-server.ts";
 import { RuleBook } from "./ingest/rules/rule-book.ts";
@@ -84,7 +85,11 @@ async function open(
   await requireFittingKey(db, secrets, config, clock.now());
   await sealPlainSecrets(db, secrets);
   const retention = new RetentionGuard(clock, log, metrics);
-  await keepPartitions(db, tablesOf(config), clock, log, retention);
+  await keepPartitions(db, tablesOf(config), clock, log, retention).catch((error: unknown) => {
+    // They are made weeks ahead, and each role tries again every hour.
+    if (!isNodeFailure(error)) throw error;
+    log.warn({ err: (error as Error).message }, "a node of the database is away; partitions are kept up later");
+  });
 
   observeProcess(metrics);
   // Ready is who takes traffic: a balancer must not send a call before the last role listens.
@@ -100,6 +105,8 @@ async function open(
   const ops = supervised ? undefined : await startOpsServer({ port: config.opsPort, render, notReady });
   lifecycle.add("ops server", () => ops?.close());
 
+  const nodes = new NodeWatch({ db, log, metrics });
+  lifecycle.add("watch over database nodes", () => nodes.close());
   // Every part names its channels before the listener starts.
   const listener = new Listener(db, log);
   lifecycle.add("listener", () => listener.close());
@@ -114,7 +121,7 @@ async function open(
 
   let address = `http://127.0.0.1:${config.port}`;
   const baseUrl = (): string => config.baseUrl ?? address;
-  const opened = { db, openDatabase, listener, secrets, rules, voice, retention, tracer };
+  const opened = { db, nodes, openDatabase, listener, secrets, rules, voice, retention, tracer };
   const gateways = supervised?.gateways ?? 1;
   const shared = { processId, version, config, lifecycle, clock, log, metrics, gateways, baseUrl, ...opened };
   const parts = { ...shared, catalog: loadCatalog(), carrierName: loadCarriers() };

@@ -96,34 +96,52 @@ export interface DropLimits {
 
 const noLimits: DropLimits = { isClockRight: true, maxPerTable: Number.POSITIVE_INFINITY };
 
-/** Brings the partitions of all tables to what they should be now. Any number of workers may call it. */
-export function maintainPartitions(
+/**
+ * Brings the partitions of all tables to what they should be now. Any number of workers may call it. A table that cannot be
+ * changed, as while a node that has a part of it is away, does not keep the others from it.
+ */
+export async function maintainPartitions(
   db: Database,
   tables: readonly PartitionedTable[],
   nowMs: number,
   limits: DropLimits = noLimits,
 ): Promise<PartitionChanges> {
-  return db.transaction(async (tx) => {
-    await tx.run`select pg_advisory_xact_lock(${partitionLock})`;
-    const changes: PartitionChanges = { created: [], dropped: [], kept: [] };
-    for (const table of tables) {
-      const present = await existing(tx, table.table);
-      for (const span of spansAround(table, nowMs).flatMap((one) => missingOf(table, one, present))) {
-        await createPartition(tx, table, span);
-        changes.created.push(span.name);
-      }
-      const ended = expired(table, present, nowMs);
-      if (!limits.isClockRight || ended.length > limits.maxPerTable) {
-        changes.kept.push(...ended);
-        continue;
-      }
-      for (const name of ended) {
-        await tx.run(rawSql(`drop table ${name}`));
-        changes.dropped.push(name);
-      }
+  const all: PartitionChanges = { created: [], dropped: [], kept: [] };
+  const failures: unknown[] = [];
+  for (const table of tables) {
+    try {
+      const { created, dropped, kept } = await db.transaction((tx) => maintainTable(tx, table, nowMs, limits));
+      all.created.push(...created);
+      all.dropped.push(...dropped);
+      all.kept.push(...kept);
+    } catch (error) {
+      failures.push(error);
     }
-    return changes;
-  });
+  }
+  if (failures.length > 0) throw failures[0];
+  return all;
+}
+
+async function maintainTable(
+  tx: Tx,
+  table: PartitionedTable,
+  nowMs: number,
+  { isClockRight, maxPerTable }: DropLimits,
+): Promise<PartitionChanges> {
+  await tx.run`select pg_advisory_xact_lock(${partitionLock})`;
+  const changes: PartitionChanges = { created: [], dropped: [], kept: [] };
+  const present = await existing(tx, table.table);
+  for (const span of spansAround(table, nowMs).flatMap((one) => missingOf(table, one, present))) {
+    await createPartition(tx, table, span);
+    changes.created.push(span.name);
+  }
+  const ended = expired(table, present, nowMs);
+  if (!isClockRight || ended.length > maxPerTable) return { ...changes, kept: ended };
+  for (const name of ended) {
+    await tx.run(rawSql(`drop table ${name}`));
+    changes.dropped.push(name);
+  }
+  return changes;
 }
 
 async function createPartition(tx: Tx, table: PartitionedTable, span: Span): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Login, TrackerMessage } from "../codecs/tracker-message.ts";
 import type { Database } from "../db/database.ts";
+import type { NodeWatch } from "../db/node-watch.ts";
 import { openHold } from "../ingest/device-hold.ts";
 import type { IngestDevice } from "../ingest/device-memory.ts";
 import type { RuleBook } from "../ingest/rules/rule-book.ts";
@@ -43,6 +44,7 @@ export interface LoginAttempt {
 
 export interface AdmissionsOptions {
   db: Database;
+  nodes?: NodeWatch | undefined;
   clock: Clock;
   catalog: Catalog;
   rules: RuleBook;
@@ -75,6 +77,15 @@ export class Admissions {
 
   /** Undefined: refused, or nobody is there any more. Throws when the database is away. */
   async admit(attempt: LoginAttempt): Promise<Admission | undefined> {
+    try {
+      return await this.#admit(attempt);
+    } catch (error) {
+      void this.#options.nodes?.noteFailure(error);
+      throw error;
+    }
+  }
+
+  async #admit(attempt: LoginAttempt): Promise<Admission | undefined> {
     const { db } = this.#options;
     const { protocol, login } = attempt;
     let found = await findWireDevice(db.point, protocol, login.id);
@@ -116,6 +127,7 @@ export class Admissions {
   async #open(found: WireDevice, attempt: LoginAttempt, authentication: Authentication): Promise<Admission> {
     const { db, clock, catalog, rules, sessions, conflicts } = this.#options;
     const { id, organization_id: organizationId, uid } = found;
+    await this.#requireNode(id);
     // The first device of an organization waits for its rules, instead of the packets of all others.
     const organization = await rules.atLeast(organizationId, 0);
     // The strings that devices have in common are kept once.
@@ -146,6 +158,13 @@ export class Admissions {
         ? { refusesSim: (messages: readonly TrackerMessage[]) => this.#refusesSim(found, protocol, messages) }
         : {}),
     };
+  }
+
+  /** What is known of a device is read at its login: while its node hangs, that would hold up the logins of others. */
+  async #requireNode(deviceId: string): Promise<void> {
+    const { nodes } = this.#options;
+    if (!nodes || nodes.isWhole) return;
+    if ((await nodes.findAway([deviceId])).size > 0) throw new Error("the node of the device does not answer");
   }
 
   /** Of a device, however many connections it has had. */

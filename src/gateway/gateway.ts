@@ -3,6 +3,7 @@ import type { ProtocolDefinition } from "../codecs/protocol-definition.ts";
 import type { TrackerMessage } from "../codecs/tracker-message.ts";
 import type { Database } from "../db/database.ts";
 import type { Listener } from "../db/listener.ts";
+import type { NodeWatch } from "../db/node-watch.ts";
 import type { DeviceHold } from "../ingest/device-memory.ts";
 import type { Ingest } from "../ingest/ingest.ts";
 import type { RuleBook } from "../ingest/rules/rule-book.ts";
@@ -32,6 +33,8 @@ export interface GatewayOptions {
   /** Under which its connections stand in the database; one of its own unless given. */
   nodeId?: string;
   db: Database;
+  /** On a distributed database devices whose node is away are not let in. */
+  nodes?: NodeWatch;
   clock: Clock;
   log: Logger;
   metrics: Metrics;
@@ -168,6 +171,7 @@ class TcpGateway implements Gateway, ConnectionHost, UdpGatewayHost {
     this.#sessions = new SessionRegistry({ db, clock, log, listener, nodeId, openSessions, onOvertaken, onWake });
     this.admissions = new Admissions({
       db,
+      nodes: options.nodes,
       clock,
       catalog,
       rules: options.rules,

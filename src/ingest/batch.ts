@@ -1,6 +1,7 @@
 import type { Client } from "pg";
 import { copyAnd } from "../db/copy-in.ts";
 import { onClient } from "../db/database.ts";
+import { isRefusal } from "../db/node-watch.ts";
 import { formatUuid, newUuid } from "../lib/ids.ts";
 import { makeIsoTime } from "../lib/iso-time.ts";
 import type { OutboundEntry } from "../outbox/outbound-entry.ts";
@@ -28,7 +29,7 @@ import { updateStates } from "./state-store.ts";
 export interface Batch {
   readonly id: string;
   readonly packets: readonly Packet[];
-  /** What the last attempt that came to its commit was about to say. */
+  /** What the last attempt that may have committed was about to say. */
   pending: Committed | undefined;
   /** An attempt has met a known report that it took for new. */
   hasKnownReports: boolean;
@@ -90,6 +91,8 @@ export async function storeBatch(
     await client.query("rollback");
     return batch.pending;
   }
+  // No earlier attempt has committed, or its id would be there.
+  batch.pending = undefined;
   const { rules: book } = options;
   const rules = new Map<string, OrganizationRules>();
   for (const id of organizationIds) rules.set(id, await book.atLeast(id, versions.get(id) ?? 0));
@@ -154,6 +157,7 @@ export async function storeBatch(
       [...outbound.wakeUps, "commit"].join("; "),
     );
   } catch (error) {
+    if (isRefusal(error)) batch.pending = undefined;
     if (!isKnownKey(error)) throw error;
     batch.hasKnownReports = true;
     throw new KnownReports();

@@ -39,8 +39,11 @@ export class KnownReports extends Error {
 }
 
 export const isKnownKey = (error: unknown): boolean => {
-  const { code, table } = error as { code?: unknown; table?: unknown };
-  return code === "23505" && typeof table === "string" && table.startsWith("ingest_frames");
+  if (!(error instanceof Error)) return false;
+  const { code, table, message } = error as Error & { code?: unknown; table?: unknown };
+  if (code === "23505" && typeof table === "string") return table.startsWith("ingest_frames");
+  // A node of a distributed database names its constraint in the text only, and the coordinator drops the code.
+  return (code === "23505" || code === "XX000") && /"ingest_frames_\w*pkey\w*"/.test(message);
 };
 
 /** The same bytes from the same device are the same report. The bytes are put together in one place again and again. */

@@ -1,16 +1,18 @@
-import type { Client } from "pg";
 import type { Database } from "../db/database.ts";
+import type { NodeWatch } from "../db/node-watch.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Metrics } from "../lib/metrics.ts";
 import { alarmsOnly } from "./alarms-only.ts";
 import { type Batch, type Committed, makeBatch, type StaleDevices, type StoreOptions, storeBatch } from "./batch.ts";
+import { BatchClients } from "./batch-clients.ts";
 import { type BatchFailure, failureOf, placeOf, reasonOf } from "./batch-failure.ts";
 import { BlamedDevices } from "./blamed-devices.ts";
 import type { DeviceHold } from "./device-memory.ts";
 import { makeIngestMetrics } from "./ingest-metrics.ts";
 import { type Outcome, type Packet, sizeOf } from "./packet.ts";
 import { beginPacket, endPacket, traceAttempt } from "./packet-traces.ts";
+import { PacketsApart } from "./packets-apart.ts";
 import { keepPoisoned } from "./poison-store.ts";
 import { rereadRules } from "./rules/rule-store.ts";
 import { WaitingPackets } from "./waiting-packets.ts";
@@ -45,6 +47,8 @@ export interface IngestOptions extends StoreOptions {
    * does, and the other way round. With fewer it would only make batches smaller, which cost more and are answered no sooner.
    */
   secondBatchThreshold?: number;
+  /** On a distributed database the devices of a node that is away wait alone. */
+  nodes?: NodeWatch;
   /** True while there is hardly any room on the disk. */
   takesOnlyAlarms?: () => boolean;
 }
@@ -58,8 +62,6 @@ const maxPauseMs = 5000;
 const maxFaultPauseMs = 1000;
 /** Packets of blamed devices that are tried before the others come again. */
 const maxBlamedPackets = 32;
-/** A server that does not answer for so long is left; the next attempt finds out whether the commit was done. */
-const attemptTimeoutMs = 60_000;
 
 const isStoring = ({ state }: DeviceHold): boolean => state === "storing" || state === "moved";
 
@@ -83,10 +85,10 @@ class BatchingIngest implements Ingest {
   queuedBytes = 0;
   #running = 0;
   #closed = false;
-  readonly #idleClients: Client[] = [];
-  readonly #busyClients = new Set<Client>();
+  readonly #clients: BatchClients;
   readonly #pauses = new Set<() => void>();
   readonly #blamed = new BlamedDevices();
+  readonly #apart: PacketsApart | undefined;
   #faultPauseMs = firstPauseMs;
   #onIdle: (() => void) | undefined;
   #onSettled: () => void = () => undefined;
@@ -94,6 +96,11 @@ class BatchingIngest implements Ingest {
   constructor(options: IngestOptions) {
     this.#options = options;
     this.#metrics = makeIngestMetrics(options.metrics, this);
+    const { db, nodes, metrics } = options;
+    this.#clients = new BatchClients(db, nodes);
+    if (!nodes) return;
+    const settle = this.#settleAll.bind(this);
+    this.#apart = new PacketsApart({ nodes, metrics, settle, putBack: (packets) => this.#putBack(packets) });
   }
 
   onSettled(listener: () => void): void {
@@ -105,6 +112,15 @@ class BatchingIngest implements Ingest {
     this.queuedFrames++;
     this.queuedBytes += sizeOf(packet);
     this.#waiting.add(packet);
+    this.#startIfDue();
+  }
+
+  #putBack(packets: readonly Packet[]): void {
+    this.#waiting.putBack(packets);
+    this.#startIfDue();
+  }
+
+  #startIfDue(): void {
     if (this.#running === 0 || this.#mayBeginAnother) this.#startSoon();
   }
 
@@ -141,7 +157,8 @@ class BatchingIngest implements Ingest {
       }
       for (const { hold } of current) hold.state = "storing";
       const fitting = this.#options.takesOnlyAlarms?.() ? this.#deferOthers(current) : current;
-      if (fitting.length > 0) await this.#storeRound(fitting);
+      const storable = this.#apart ? await this.#apart.divide(fitting) : fitting;
+      if (storable.length > 0) await this.#storeRound(storable);
       for (const { hold } of current) if (isStoring(hold)) hold.state = "idle";
       this.#onSettled();
     }
@@ -224,6 +241,7 @@ class BatchingIngest implements Ingest {
         if (failure === "data" || failure === "fault") return this.#split(batch, failure, error, round);
         if (this.#closed) return this.#settleAll(batch.packets, "lost");
         if (failure === "again") continue;
+        if (batch.pending === undefined && (await this.#storeOthers(batch, error, round))) return;
         this.#metrics.retried();
         this.#options.log.warn(
           { code: reasonOf(error), err: (error as Error).message, packets: packets.length, pauseMs },
@@ -235,6 +253,14 @@ class BatchingIngest implements Ingest {
     }
   }
 
+  /** False: no node of a distributed database is to blame for the failure, and all packets are still to be stored. */
+  async #storeOthers({ packets }: Batch, error: unknown, round: Round): Promise<boolean> {
+    const others = await this.#apart?.isolate(packets, error).catch(() => undefined);
+    if (!others) return false;
+    if (others.length > 0) await this.#store(others, round);
+    return true;
+  }
+
   #attempt(batch: Batch): Promise<Committed> {
     const { tracer } = this.#options;
     return tracer ? traceAttempt(tracer, batch.packets, () => this.#attemptOnce(batch)) : this.#attemptOnce(batch);
@@ -244,7 +270,7 @@ class BatchingIngest implements Ingest {
     const { clock } = this.#options;
     const startedMs = performance.now();
     await this.#reread(batch);
-    return this.#withClient(async (client) => {
+    return this.#clients.use(async (client) => {
       const committed = await storeBatch(client, batch, this.#options, clock.nowMs());
       this.#metrics.committed(batch.packets.length, committed, (performance.now() - startedMs) / 1000);
       return committed;
@@ -257,42 +283,6 @@ class BatchingIngest implements Ingest {
     if (moved.size === 0) return;
     await rereadRules(db, [...moved], clock.nowMs());
     this.#metrics.reread(moved.size);
-  }
-
-  async #withClient<T>(work: (client: Client) => Promise<T>): Promise<T> {
-    const client = this.#idleClients.pop() ?? (await this.#connect());
-    this.#busyClients.add(client);
-    const timer = setTimeout(() => destroy(client), attemptTimeoutMs);
-    try {
-      const result = await work(client);
-      this.#idleClients.push(client);
-      return result;
-    } catch (error) {
-      if (failureOf(error) === "outage") destroy(client);
-      else {
-        await client.query("rollback").then(
-          () => this.#idleClients.push(client),
-          () => destroy(client),
-        );
-      }
-      throw error;
-    } finally {
-      clearTimeout(timer);
-      this.#busyClients.delete(client);
-    }
-  }
-
-  async #connect(): Promise<Client> {
-    const client = await this.#options.db.connect();
-    // The plans of any size of batch follow the order of its arrays: rows are locked in the order of device ids.
-    await client.query("set plan_cache_mode = force_generic_plan");
-    const forget = (): void => {
-      const index = this.#idleClients.indexOf(client);
-      if (index >= 0) this.#idleClients.splice(index, 1);
-    };
-    client.on("error", forget);
-    client.on("end", forget);
-    return client;
   }
 
   #commit(batch: Batch, { memories, refused }: Committed): void {
@@ -383,19 +373,15 @@ class BatchingIngest implements Ingest {
       clearTimeout(timer);
       this.#closed = true;
       for (const end of this.#pauses) end();
-      for (const client of this.#busyClients) destroy(client);
+      this.#clients.destroyBusy();
       this.#settleAll(this.#waiting.takeAll(), "lost");
     }
     this.#closed = true;
+    this.#settleAll(this.#apart?.close() ?? [], "lost");
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    for (const client of this.#idleClients.splice(0)) await client.end().catch(() => undefined);
+    await this.#clients.close();
   }
-}
-
-/** Without a farewell: the server may not be there to hear it. */
-function destroy(client: Client): void {
-  (client as Client & { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
 }

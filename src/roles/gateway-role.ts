@@ -22,7 +22,7 @@ export interface GatewayAddresses {
 
 /** Devices: their sockets, and the ingest that stores what they send. */
 export async function openGatewayRole(parts: ServiceParts): Promise<GatewayAddresses> {
-  const { config, lifecycle, clock, log, metrics, listener, catalog, carrierName, rules } = parts;
+  const { config, lifecycle, clock, log, metrics, listener, catalog, carrierName, rules, nodes } = parts;
   // Logins and packets never wait for connections that searches or background work hold.
   const db = parts.openDatabase({ poolSize: devicePoolSize });
   const tables = tablesOf(config);
@@ -34,6 +34,7 @@ export async function openGatewayRole(parts: ServiceParts): Promise<GatewayAddre
   const { steps, downlinks } = deviceServices({ ...config, catalog });
   const ingest = makeIngest({
     db,
+    nodes,
     clock,
     log,
     metrics,
@@ -52,6 +53,7 @@ export async function openGatewayRole(parts: ServiceParts): Promise<GatewayAddre
   const gateway = await startGateway({
     nodeId: parts.processId,
     db,
+    nodes,
     clock,
     log,
     metrics,

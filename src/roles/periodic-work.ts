@@ -33,7 +33,7 @@ const maxUnknownDevices = 10_000;
 
 /** What a worker does again and again: sweeps of what is due, and the end of rows that have served. */
 export function startPeriodicWork(parts: ServiceParts, outcomes: OutcomeMetrics): (() => Promise<void>)[] {
-  const { db, clock, log, config, catalog, retention } = parts;
+  const { db, nodes, clock, log, config, catalog, retention } = parts;
   const presenceMs = Math.min(10_000, config.offlineAfterSeconds * 250);
   const messageExpiryMs = Math.min(10_000, config.commandTtlSeconds * 250);
   return [
@@ -47,7 +47,7 @@ export function startPeriodicWork(parts: ServiceParts, outcomes: OutcomeMetrics)
     repeat("silent devices", presenceMs, log, async () => {
       await sweepSilentDevices(db, clock, config.offlineAfterSeconds);
     }),
-    repeat("due commands", 500, log, makeCommandSweep(db, clock, outcomes)),
+    repeat("due commands", 500, log, makeCommandSweep(db, clock, outcomes, nodes)),
     repeat("time zones of watches", 10_000, log, async () => {
       await resendTimezones({ db, clock, catalog, commandTtlSeconds: config.commandTtlSeconds });
     }),

@@ -2,6 +2,7 @@ import type { VoiceService } from "../audio/voice-service.ts";
 import type { Config } from "../config.ts";
 import type { Database, DatabaseOptions } from "../db/database.ts";
 import type { Listener } from "../db/listener.ts";
+import type { NodeWatch } from "../db/node-watch.ts";
 import type { RuleBook } from "../ingest/rules/rule-book.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Lifecycle } from "../lib/lifecycle.ts";
@@ -22,6 +23,7 @@ export interface ServiceParts {
   lifecycle: Lifecycle;
   /** For work in the background; calls and devices have connections of their own. */
   db: Database;
+  nodes: NodeWatch;
   /** More connections to the same database, so that one role cannot take those of another. */
   openDatabase(options: Pick<DatabaseOptions, "poolSize" | "statementTimeoutMs">): Database;
   clock: Clock;

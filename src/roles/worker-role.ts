@@ -19,7 +19,8 @@ import { webhookOptions } from "./webhook-options.ts";
 
 /** What nobody waits for: speech, timers of rules, mails, webhooks, lookups of places and the housekeeping. */
 export function openWorkerRole(parts: ServiceParts): void {
-  const { config, lifecycle, db, clock, log, metrics, listener, catalog, carrierName, rules, secrets, voice } = parts;
+  const { config, lifecycle, db, nodes, clock, log, metrics, listener, catalog, carrierName } = parts;
+  const { rules, secrets, voice } = parts;
   const shared = { db, clock, log, listener, metrics };
   const outcomes = makeOutcomeMetrics(metrics);
   if (voice.speaks) {
@@ -42,7 +43,7 @@ export function openWorkerRole(parts: ServiceParts): void {
     await queueWebhookMails(db, clock, parts.baseUrl);
   });
   lifecycle.add("webhook mails", webhookMails);
-  const timers = startRuleWorker({ ...shared, rules });
+  const timers = startRuleWorker({ ...shared, nodes, rules });
   lifecycle.add("rule timers", () => timers.close());
   const { smtpUrl, mailFrom: from } = config;
   const mails = startMailSender({ ...shared, smtpUrl, from, folder: join(config.dataDir, "mail") });

@@ -1,14 +1,13 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
-import { openEmbeddedServer } from "../../src/embedded/embedded-server.ts";
-import { makeLogger } from "../../src/lib/logger.ts";
 import { makeAuthority } from "../support/certificates.ts";
-import { embeddedUrl } from "../support/embedded-client.ts";
 import { freeLowPort } from "../support/free-port.ts";
 import { openReceiver } from "../support/receiver.ts";
-import { type RunningVigil, startVigil, tempFolder } from "../support/vigil-process.ts";
+import { type RunningVigil, runVigil, startVigil, tempFolder } from "../support/vigil-process.ts";
+import { stopForAMinute } from "./absent-node.ts";
 import { verifyEvents } from "./event-verdict.ts";
+import { openFaultDatabase } from "./fault-database.ts";
 import type { FaultOptions } from "./faults.ts";
 import { iwMember, membersOver, registerMembers, startNumbered } from "./numbered-fleet.ts";
 import { verifyPackets } from "./packet-verdict.ts";
@@ -28,6 +27,8 @@ const devicesEach = 40;
 const [othersOverTcp, othersOverUdp] = [60, 40];
 /** How often two processes are killed at once. */
 const pairShare = 0.2;
+/** How often a worker of a distributed database is killed instead of a process. */
+const nodeShare = 0.3;
 
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
@@ -41,17 +42,18 @@ interface Member {
 /**
  * Two gateways, two APIs and two workers on one PostgreSQL. Devices of all protocols connect to either gateway, partners read by
  * push and replay, and a caller asks for more than its quota, while any of the six is killed with -9 at random moments. Nothing
- * acknowledged may be lost or doubled, replay must miss nothing, and the quota must hold.
+ * acknowledged may be lost or doubled, replay must miss nothing, and the quota must hold. With the programs of Citus the database is
+ * a coordinator with two workers, which are killed too, and one of them is stopped for a minute.
  */
-export async function clusterFaults({ rounds, seed }: FaultOptions): Promise<boolean> {
+export async function clusterFaults({ rounds, seed, citusBin }: FaultOptions): Promise<boolean> {
   const [random, chance] = [makeRandom(seed), makeRandom(seed + 1)];
-  const [folder, shared] = [await tempFolder(), await tempFolder()];
+  const shared = await tempFolder();
   const authority = makeAuthority();
   await writeFile(join(shared.path, "ca.pem"), authority.ca);
   const receiver = await openReceiver(authority, { answer: () => (chance() < 0.02 ? 500 : 200) });
-  const server = await openEmbeddedServer({ dataDir: folder.path, log: makeLogger("silent"), purpose: "command" });
+  const database = await openFaultDatabase(citusBin);
   const env = {
-    DATABASE_URL: embeddedUrl(server.connection),
+    DATABASE_URL: database.url,
     VIGIL_LOG_LEVEL: process.env.VIGIL_LOG_LEVEL ?? "fatal",
     VIGIL_GATEWAY_HOST: "127.0.0.1",
     VIGIL_GATEWAY_PACKETS_PER_MINUTE: "1000000",
@@ -75,10 +77,15 @@ export async function clusterFaults({ rounds, seed }: FaultOptions): Promise<boo
   // The first one brings the schema; the others come together.
   const first = await start(["--roles", "worker"]);
   await first.kill("SIGTERM");
+  const { nodes } = database;
+  if (nodes) {
+    const { code, stderr } = await runVigil(["db", "distribute", "--shards", "8"], env);
+    if (code !== 0) throw new Error(stderr);
+  }
   const members: Member[] = await Promise.all(
     plans.map(async (plan) => ({ ...plan, running: await start(plan.args) })),
   );
-  const client = new pg.Client(server.connection);
+  const client = new pg.Client(database.connection);
   await client.connect();
   const where = { args: ["--data-dir", shared.path], env };
   const partners: Partner[] = [];
@@ -102,23 +109,35 @@ export async function clusterFaults({ rounds, seed }: FaultOptions): Promise<boo
   ];
   const total = (): number => fleet.reduce((sum, { acknowledged }) => sum + acknowledged.size, 0);
   const collect = (): void => collectPushed(receiver, partners);
-  const pick = (): Member => members[Math.floor(random() * members.length)] as Member;
+  const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
+  const killSome = async (): Promise<string> => {
+    if (nodes && random() < nodeShare) {
+      const { name } = pick(nodes.workers);
+      await nodes.kill(name);
+      await pause(random() * 3000);
+      await nodes.start(name);
+      return `database ${name}`;
+    }
+    const killed = [...new Set(random() < pairShare ? [pick(members), pick(members)] : [pick(members)])];
+    await Promise.all(
+      killed.map(async (member) => {
+        await member.running.kill("SIGKILL");
+        member.running = await start(member.args);
+      }),
+    );
+    return killed.map(({ name }) => name).join(" and ");
+  };
+  let hasWaitedAlone = true;
   try {
     for (let round = 1; round <= rounds; round++) {
       const before = total();
       await untilTrue("packets are acknowledged", () => total() > before + fleet.length);
       await pause(100 + random() * 900);
-      const killed = [...new Set(random() < pairShare ? [pick(), pick()] : [pick()])];
-      await Promise.all(
-        killed.map(async (member) => {
-          await member.running.kill("SIGKILL");
-          member.running = await start(member.args);
-        }),
-      );
+      const names = await killSome();
       collect();
       const pushed = partners.reduce((sum, partner) => sum + partner.pushed.size, 0);
-      const names = killed.map(({ name }) => name).join(" and ");
       console.log(`  round ${round}: killed ${names} at ${total()} acknowledged, ${pushed} pushed`);
+      if (nodes && round === Math.ceil(rounds / 2)) hasWaitedAlone = await stopForAMinute(client, nodes, fleet);
     }
     for (const device of fleet) device.stop();
     await untilTrue("the last packets are settled", () => fleet.every(({ isIdle }) => isIdle));
@@ -132,7 +151,7 @@ export async function clusterFaults({ rounds, seed }: FaultOptions): Promise<boo
       const replayed = await replayAll(`http://127.0.0.1:${apiPorts[index]}`, partner.credentials);
       isExact = (await verifyPartner(client, partner, replayed)) && isExact;
     }
-    return isExact && isWithinQuota;
+    return isExact && isWithinQuota && hasWaitedAlone;
   } catch (error) {
     for (const { name, running } of members) console.error(name, running.stderr().slice(-1500));
     throw error;
@@ -142,8 +161,7 @@ export async function clusterFaults({ rounds, seed }: FaultOptions): Promise<boo
     await Promise.all(members.map(({ running }) => running.kill("SIGTERM")));
     await client.end();
     await receiver.close();
-    await server.release();
-    await folder.remove();
+    await database.close();
     await shared.remove();
   }
 }

@@ -32,7 +32,7 @@ export async function verifyEvents(
   const doubled = [...found.values()].reduce((sum, count) => sum + count - 1, 0);
   const orphans = await client.query(
     `select e.id from events e where e.event_type in (10, 80, 90)
-     and not exists (select from locations l where l.device_id = e.device_id and l.ts = e.ts)`,
+     and (e.device_id, e.ts) not in (select device_id, ts from locations)`,
   );
   const crossings = walking.reduce((sum, device) => sum + device.crossings.length, 0);
   console.log(

@@ -34,12 +34,14 @@ export interface FaultOptions {
   minutes?: number;
   /** The one attack of `hostile` to run, instead of all at once. */
   only?: string;
+  /** Of `cluster`: a folder of PostgreSQL programs with Citus, for a distributed database instead of the embedded one. */
+  citusBin?: string;
 }
 
 const args = process.argv.slice(2);
 if (args.includes("--help")) {
   console.log(
-    `npm run faults -- ${Object.keys(faults).join("|")} [--rounds N] [--seed N] [--minutes N] [--only ATTACK]`,
+    `npm run faults -- ${Object.keys(faults).join("|")} [--rounds N] [--seed N] [--minutes N] [--only ATTACK] [--citus-bin FOLDER]`,
   );
   process.exit(0);
 }
@@ -56,9 +58,9 @@ if (!run) {
 const seed = option("seed", Math.floor(Math.random() * 1e9));
 console.log(`faults ${name}, seed ${seed}`);
 const minutes = option("minutes", 10);
-const only = args.includes("--only") ? args[args.indexOf("--only") + 1] : undefined;
+const text = (flag: string): string | undefined => (args.includes(flag) ? args[args.indexOf(flag) + 1] : undefined);
+const [only, citusBin] = [text("--only"), text("--citus-bin")];
+const rounds = option("rounds", defaultRounds[name] ?? 20);
 process.exit(
-  (await run({ rounds: option("rounds", defaultRounds[name] ?? 20), seed, minutes, ...(only ? { only } : {}) }))
-    ? 0
-    : 1,
+  (await run({ rounds, seed, minutes, ...(only ? { only } : {}), ...(citusBin ? { citusBin } : {}) })) ? 0 : 1,
 );

@@ -9,6 +9,8 @@ export interface DatabaseProxy {
   lostCommits(): number;
   /** Cuts every connection, and refuses new ones until `mend`. */
   cut(): void;
+  /** Takes connections and passes nothing on, until `mend`: a server that hangs. */
+  stall(): void;
   mend(): void;
   close(): Promise<void>;
 }
@@ -21,10 +23,12 @@ export async function openDatabaseProxy(databaseUrl: string): Promise<DatabasePr
   let isLosing = false;
   let lost = 0;
   let isCut = false;
+  let isStalled = false;
   const server = createServer((client) => {
     if (isCut) return client.destroy();
     const upstream = folder ? connect(`${folder}/.s.PGSQL.${port}`) : connect(port, target.hostname);
     let isLost = false;
+    if (isStalled) client.pause();
     for (const socket of [client, upstream]) {
       sockets.add(socket);
       socket.on("error", () => undefined);
@@ -64,8 +68,14 @@ export async function openDatabaseProxy(databaseUrl: string): Promise<DatabasePr
       isCut = true;
       for (const socket of sockets) socket.destroy();
     },
+    stall: () => {
+      isStalled = true;
+      for (const socket of sockets) socket.pause();
+    },
     mend: () => {
       isCut = false;
+      isStalled = false;
+      for (const socket of sockets) socket.resume();
     },
     close: () =>
       new Promise((resolve) => {

@@ -2,6 +2,7 @@ import type { ProtocolDefinition } from "../../src/codecs/protocol-definition.ts
 import type { Fix, TrackerMessage, Vitals } from "../../src/codecs/tracker-message.ts";
 import { type Database, openDatabase } from "../../src/db/database.ts";
 import { Listener } from "../../src/db/listener.ts";
+import { type NodeWaits, NodeWatch } from "../../src/db/node-watch.ts";
 import { maintainPartitions } from "../../src/db/partitions.ts";
 import { type DeviceServicesOptions, deviceServices } from "../../src/gateway/device-services.ts";
 import { type Gateway, type GatewayOptions, startGateway } from "../../src/gateway/gateway.ts";
@@ -45,6 +46,7 @@ export interface GatewayWorldOptions {
   clock?: Clock;
   services?: Partial<DeviceServicesOptions>;
   catalog?: Catalog;
+  nodeWaits?: Partial<NodeWaits>;
 }
 
 export interface TestGateway extends Gateway {
@@ -89,7 +91,8 @@ export async function openGatewayWorld(clock: Clock = makeClock()): Promise<Gate
       const metrics = new Metrics();
       const rules = new RuleBook({ db: own, listener, log, metrics });
       const catalog = options.catalog ?? testCatalog();
-      const parts = { db: own, clock: options.clock ?? clock, log, metrics, rules };
+      const nodes = new NodeWatch({ db: own, log, metrics, waits: options.nodeWaits ?? {} });
+      const parts = { db: own, nodes, clock: options.clock ?? clock, log, metrics, rules };
       const defaults = { commandAckTimeoutSeconds: 60, commandTtlSeconds: 86_400, deviceMediaMbPerDay: 20, catalog };
       const services = { ...defaults, ...options.services };
       const { steps, downlinks } = deviceServices(services);
@@ -126,6 +129,7 @@ export async function openGatewayWorld(clock: Clock = makeClock()): Promise<Gate
         isClosed = true;
         await gateway.close();
         await ingest.close();
+        nodes.close();
         await listener.close();
         if (own !== db) await own.close();
       };

@@ -1,4 +1,5 @@
 import type { Database, Tx } from "../../db/database.ts";
+import type { NodeWatch } from "../../db/node-watch.ts";
 import { joinSql, type Sql, sql } from "../../db/sql.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { uuidBytes, uuidV7 } from "../../lib/ids.ts";
@@ -20,24 +21,34 @@ const maxDevices = 200;
 
 export interface RuleTimerParts {
   db: Database;
+  /** On a distributed database the timers of devices whose node is away wait. */
+  nodes?: Pick<NodeWatch, "isWhole" | "findAway" | "noteFailure">;
   clock: Clock;
   rules: RuleBook;
 }
+
+const firstUuid = "00000000-0000-0000-0000-000000000000";
+const nobody: ReadonlySet<string> = new Set();
 
 /**
  * Runs what is due by now: confirmations, stays, durations and ends of pauses, whether their devices are connected or not. Any
  * number of workers may: the state row of a device is the lock, and what was due before it was had is looked at again. Returns
  * how many devices had something due.
  */
-export async function runRuleTimers({ db, clock, rules }: RuleTimerParts): Promise<number> {
+export async function runRuleTimers({ db, nodes, clock, rules }: RuleTimerParts): Promise<number> {
+  // Those that wait for their node stay due: the others are found after them.
+  let last: { device_id: string; due_at: Date } | undefined;
   for (let total = 0; ; ) {
     const now = clock.now();
-    const due = await db.many<{ device_id: string }>`
-      select device_id from rule_states where due_at <= ${now} order by due_at limit ${maxDevices}`;
-    if (due.length === 0) return total;
-    const ids = due.map(({ device_id }) => device_id);
-    await db.transaction((tx) => runDue(tx, ids, now, rules));
-    total += due.length;
+    const due = await db.many<{ device_id: string; due_at: Date }>`
+      select device_id, due_at from rule_states
+      where due_at <= ${now} and (due_at, device_id) > (${last?.due_at ?? new Date(0)}, ${last?.device_id ?? firstUuid}::uuid)
+      order by due_at, device_id limit ${maxDevices}`;
+    last = due.at(-1);
+    const away = nodes ? await nodes.findAway(due.map(({ device_id }) => device_id)) : nobody;
+    const ids = due.flatMap(({ device_id }) => (away.has(device_id) ? [] : device_id));
+    if (ids.length > 0) await db.transaction((tx) => runDue(tx, ids, now, rules));
+    total += ids.length;
     if (due.length < maxDevices) return total;
   }
 }

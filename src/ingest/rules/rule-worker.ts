@@ -17,7 +17,7 @@ export interface RuleWorkerOptions extends RuleTimerParts {
 
 /** Wakes up when the next timer is due, and looks for new ones every second. */
 export function startRuleWorker(options: RuleWorkerOptions): { close(): Promise<void> } {
-  const { db, clock, log, listener, metrics } = options;
+  const { db, nodes, clock, log, listener, metrics } = options;
   const ran = metrics.counter("vigil_rules_timers_total", "Devices whose due rule timers ran.");
   let isPlanDue = true;
   let plannedMs = Number.NEGATIVE_INFINITY;
@@ -37,13 +37,15 @@ export function startRuleWorker(options: RuleWorkerOptions): { close(): Promise<
     }
     const count = await runRuleTimers(options);
     if (count > 0) ran.add({}, count);
+    if (nodes && !nodes.isWhole) return maxWaitMs;
     const { next } = await db.one<{ next: Date | null }>`select min(due_at) as next from rule_states`;
     return next === null ? maxWaitMs : Math.min(maxWaitMs, Math.max(0, next.getTime() - clock.nowMs()));
   }
 
   async function run(): Promise<void> {
     while (!isClosed) {
-      const waitMs = await round().catch((error: unknown) => {
+      const waitMs = await round().catch(async (error: unknown) => {
+        await nodes?.noteFailure(error);
         log.warn({ err: error, job: "rule timers" }, "periodic job failed; it will be retried");
         plannedMs = Number.NEGATIVE_INFINITY;
         return maxWaitMs;

@@ -44,6 +44,12 @@ export async function linkReading(db: Db, command: Measuring): Promise<boolean> 
 export const noReading = (db: Db, command: Measuring): Promise<number> =>
   setResult(db, command, { telemetry_id: null, reason: "no_reading" });
 
+export const postponeReading = (db: Db, command: Measuring, until: Date): Promise<number> =>
+  db.run`
+    update commands set due_at = ${until}
+    where organization_id = ${command.organization_id} and device_id = ${command.device_id} and id = ${command.id}
+      and status = 'ack_ok' and due_at is not null`;
+
 const setResult = (db: Db, { organization_id, device_id, id }: Measuring, result: object): Promise<number> =>
   db.run`
     update commands set result = ${JSON.stringify(result)}, due_at = null
