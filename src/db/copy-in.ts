@@ -50,6 +50,7 @@ export function copyAnd(client: Client, copies: readonly CopyRows[], last: strin
 }
 
 class CopyMessage implements Submittable {
+  readonly label = "COPY and COMMIT";
   readonly #copies: readonly CopyRows[];
   readonly #last: string;
   readonly #done: (error: Error | undefined) => void;

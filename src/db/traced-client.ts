@@ -3,8 +3,9 @@ import type { Span, Tracer } from "../tracing/tracer.ts";
 
 type Query = (...given: unknown[]) => unknown;
 
-/** What the client calls when a message of our own is over; see copy-in.ts. */
+/** What the client calls when a message of our own is over; see copy-in.ts and pipeline.ts. */
 interface OwnMessage extends Submittable {
+  label: string;
   handleReadyForQuery(): void;
   handleError(error: Error): void;
 }
@@ -56,7 +57,7 @@ const codeOf = (error: unknown): string => (error as { code?: string }).code ?? 
  */
 function startOf(given: unknown): Parameters<Span["child"]> {
   const attributes = { "db.system.name": "postgresql" };
-  if (isOwnMessage(given)) return ["COPY and COMMIT", { kind: "client", attributes }];
+  if (isOwnMessage(given)) return [given.label, { kind: "client", attributes }];
   const isPlain = typeof given === "string";
   const text = isPlain ? given : (given as QueryConfig).text;
   const shown = isPlain && text.includes("'") ? {} : { "db.query.text": compact(text) };

@@ -1,4 +1,4 @@
-import type { Client } from "pg";
+import type { Client, QueryArrayConfig, QueryArrayResult, QueryResult } from "pg";
 import { type BinaryWriter, binaryArray } from "../db/binary-writer.ts";
 import { CopyRows } from "../db/copy-in.ts";
 import { uuidBytes } from "../lib/ids.ts";
@@ -8,23 +8,34 @@ import type { BatchRows, EventOwner } from "./ingest-rows.ts";
 
 /** The SQL of a batch: few statements, each for all devices, in binary form. */
 
+/** Begins the transaction of a batch, under its id, and asks for the versions of the organizations' rules. */
+export const beginStatements = (
+  batchId: string,
+  nowMs: number,
+  organizationIds: readonly string[],
+): QueryArrayConfig[] => [
+  { name: "ingest_begin", text: "begin", values: [], rowMode: "array" },
+  {
+    name: "ingest_batch",
+    text: "insert into ingest_batches values ($1, $2) on conflict do nothing",
+    values: [batchId, new Date(nowMs)],
+    rowMode: "array",
+  },
+  {
+    name: "ingest_versions",
+    text: "select organization_id, version from rule_versions where organization_id = any($1::uuid[])",
+    values: [organizationIds],
+    rowMode: "array",
+  },
+];
+
 /**
  * The versions of the organizations' rules, by organization; those without rules have none. Undefined: an earlier attempt of the
  * same batch has committed, although its answer was lost.
  */
-export async function beginBatch(
-  client: Client,
-  batchId: string,
-  nowMs: number,
-  organizationIds: readonly string[],
-): Promise<ReadonlyMap<string, number> | undefined> {
-  // All values are made by the program, and a text of several statements takes no parameters.
-  const results = (await client.query(
-    `begin; insert into ingest_batches values ('${batchId}', '${new Date(nowMs).toISOString()}') on conflict do nothing;
-    select organization_id, version from rule_versions where organization_id in ('${organizationIds.join("','")}')`,
-  )) as unknown as { rowCount: number | null; rows: { organization_id: string; version: number }[] }[];
-  if (results[1]?.rowCount !== 1) return undefined;
-  return new Map(results[2]?.rows.map(({ organization_id, version }) => [organization_id, version]));
+export function versionsOf([, batch, versions]: readonly QueryResult[]): ReadonlyMap<string, number> | undefined {
+  if (batch?.rowCount !== 1) return undefined;
+  return new Map((versions as QueryArrayResult<[string, number]>).rows.map(([id, version]) => [id, Number(version)]));
 }
 
 export const uuids = (rows: readonly { hold: DeviceHold }[]): Buffer =>

@@ -1,29 +1,38 @@
-import type { Client } from "pg";
+import type { Client, QueryArrayResult } from "pg";
 import { copyAnd } from "../db/copy-in.ts";
 import { onClient } from "../db/database.ts";
 import { isRefusal } from "../db/node-watch.ts";
+import { pipeline } from "../db/pipeline.ts";
 import { formatUuid, newUuid } from "../lib/ids.ts";
 import { makeIsoTime } from "../lib/iso-time.ts";
 import type { OutboundEntry } from "../outbox/outbound-entry.ts";
 import { eventTypes } from "../resources/events/event-types.ts";
 import type { Tracer } from "../tracing/tracer.ts";
 import type { AcceptedPacket, BatchStep, PartRefusal } from "./batch-step.ts";
-import { beginBatch, copiesOf, markJumps } from "./batch-store.ts";
+import { beginStatements, copiesOf, markJumps, versionsOf } from "./batch-store.ts";
 import type { DeviceHold, DeviceMemory } from "./device-memory.ts";
 import { DeviceEvaluation, type EvaluateOptions } from "./evaluate.ts";
 import { readNames } from "./event-store.ts";
-import { copyFrameKeys, findNew, isKnownKey, KnownReports, type ReportOfPacket } from "./frame-keys.ts";
+import {
+  askStatement,
+  copyFrameKeys,
+  isKnownKey,
+  KnownReports,
+  markKnown,
+  type ReportOfPacket,
+  sortReports,
+} from "./frame-keys.ts";
 import { noRows } from "./ingest-rows.ts";
 import { outboundOf } from "./outbound-rows.ts";
 import { type Packet, reportsOf } from "./packet.ts";
 import { tracesOfDevices } from "./packet-traces.ts";
 import { addPresenceEvents } from "./presence-events.ts";
 import type { OrganizationRules, RuleView } from "./rules/organization-rules.ts";
-import { mayHaveMissedChange, type PastThresholds, readPast } from "./rules/past-thresholds.ts";
+import { mayHaveMissedAny, mayHaveMissedChange, type PastThresholds, readPast } from "./rules/past-thresholds.ts";
 import type { RuleBook } from "./rules/rule-book.ts";
 import { storeRules } from "./rules/rule-step.ts";
 import { RulesMoved } from "./rules/rules-moved.ts";
-import { updateStates } from "./state-store.ts";
+import { inLockOrder, statesStatement, type WrittenRow, writtenStates } from "./state-store.ts";
 
 /** Packets that are stored in one transaction, under one id however often it is tried. */
 export interface Batch {
@@ -84,22 +93,26 @@ export async function storeBatch(
   nowMs: number,
 ): Promise<Committed> {
   const organizationIds = [...new Set(batch.packets.map(({ hold }) => hold.device.organizationId))];
-  const versions = await beginBatch(client, batch.id, nowMs, organizationIds);
-  if (!versions) {
-    if (!batch.pending)
-      throw new Error(`batch ${batch.id} is recorded as committed, but this process never attempted its commit`);
-    await client.query("rollback");
-    return batch.pending;
-  }
-  // No earlier attempt has committed, or its id would be there.
-  batch.pending = undefined;
+  const begin = beginStatements(batch.id, nowMs, organizationIds);
   const { rules: book } = options;
   const rules = new Map<string, OrganizationRules>();
-  for (const id of organizationIds) rules.set(id, await book.atLeast(id, versions.get(id) ?? 0));
+  for (const id of organizationIds) rules.set(id, await book.atLeast(id, 0));
   const reports = reportsOfPackets(batch.packets);
-  const { isNew, certain, newestOf, duplicates } = await findNew(client, reports, batch.hasKnownReports);
+  const sorted = sortReports(reports, batch.hasKnownReports);
   const holds = new Set(batch.packets.map(({ hold }) => hold));
-  const past = await readPast(onClient(client), holds, rules);
+  const isDoubtful = mayHaveMissedAny(holds, rules);
+  // Most batches need no answer before their packets are evaluated: then the transaction begins with the message that stores states.
+  const asks = sorted.asked.size > 0 ? [askStatement(sorted)] : [];
+  const opening = asks.length > 0 || isDoubtful ? await pipeline(client, [...begin, ...asks]) : undefined;
+  if (opening) {
+    const versions = versionsOf(opening);
+    if (!versions) return committedBefore(client, batch);
+    batch.pending = undefined;
+    for (const id of organizationIds) rules.set(id, await book.atLeast(id, versions.get(id) ?? 0));
+  }
+  const duplicates = markKnown(sorted, opening?.[begin.length] as QueryArrayResult<[string]> | undefined);
+  const { isNew, certain, newestOf } = sorted;
+  const past = isDoubtful ? await readPast(onClient(client), holds, rules) : new Map<string, PastThresholds>();
   const rows = noRows();
   const taken: (AcceptedPacket & { packet: Packet })[] = [];
   const { newId } = options;
@@ -109,6 +122,8 @@ export async function storeBatch(
     newEventId: (timeMs) => formatUuid(newId(timeMs)),
     iso: makeIsoTime(),
   };
+  // Rules that change meanwhile do so in place.
+  const usedVersions = new Map([...rules].map(([id, { version }]) => [id, version]));
   const evaluations = new Map<DeviceHold, DeviceEvaluation>();
   for (const hold of holds) {
     const view = viewOf(hold, rules.get(hold.device.organizationId) as OrganizationRules);
@@ -128,7 +143,16 @@ export async function storeBatch(
   }
   for (const evaluation of evaluations.values()) evaluation.finish();
   for (const [hold, newestMs] of newestOf) evaluations.get(hold)?.noteNewest(newestMs);
-  const { stale, moved, changes } = await updateStates(client, rows.states);
+  const states = inLockOrder(rows.states);
+  const answers = await pipeline(client, [...(opening ? [] : begin), statesStatement(states)]);
+  if (!opening) {
+    const versions = versionsOf(answers);
+    if (!versions) return committedBefore(client, batch);
+    await checkRules(book, usedVersions, versions);
+  }
+  // No earlier attempt has committed, or its id would be there.
+  batch.pending = undefined;
+  const { stale, moved, changes } = await writtenStates(client, states, answers.at(-1) as QueryArrayResult<WrittenRow>);
   if (stale.length > 0) throw new StaleDevices(stale);
   if (moved.length > 0) {
     for (const hold of moved) if (hold.state === "storing") hold.state = "moved";
@@ -163,6 +187,24 @@ export async function storeBatch(
     throw new KnownReports();
   }
   return batch.pending;
+}
+
+async function committedBefore(client: Client, { id, pending }: Batch): Promise<Committed> {
+  if (!pending) throw new Error(`batch ${id} is recorded as committed, but this process never attempted its commit`);
+  await client.query("rollback");
+  return pending;
+}
+
+/** Rules that were changed before the transaction began, and were not heard of yet: the next attempt has them. */
+async function checkRules(
+  book: RuleBook,
+  used: ReadonlyMap<string, number>,
+  versions: ReadonlyMap<string, number>,
+): Promise<void> {
+  const old = [...used].filter(([id, version]) => (versions.get(id) ?? 0) > version);
+  if (old.length === 0) return;
+  for (const [id] of old) await book.atLeast(id, versions.get(id) ?? 0);
+  throw new RulesMoved();
 }
 
 function reportsOfPackets(packets: readonly Packet[]): ReportOfPacket[] {

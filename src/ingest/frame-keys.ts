@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { Client } from "pg";
+import type { QueryArrayConfig, QueryArrayResult } from "pg";
 import type { FrameReport } from "../codecs/protocol-definition.ts";
 import { binaryArray } from "../db/binary-writer.ts";
 import { CopyRows } from "../db/copy-in.ts";
@@ -21,12 +21,15 @@ interface FrameKeyRow {
   receivedAtMs: number;
 }
 
-export interface NewReports {
-  /** One for each report. */
-  isNew: readonly boolean[];
-  duplicates: number;
+export interface SortedReports {
+  /** One for each report; of those that are asked for, only the answer tells. */
+  isNew: boolean[];
   /** Keys that are still to be written. */
   certain: readonly FrameKeyRow[];
+  /** Each key once. */
+  asked: ReadonlyMap<string, FrameKeyRow>;
+  /** The places of the reports that have them. */
+  askedAt: readonly { index: number; row: FrameKeyRow }[];
   /** Of devices whose clock has moved on. */
   newestOf: ReadonlyMap<DeviceHold, number>;
 }
@@ -64,17 +67,12 @@ function makeKeyOf(): (hold: DeviceHold, report: FrameReport) => string {
  * its key is written without asking, and only the others are looked for. Should it be known all the same (the time of a device's
  * clock follows from its time zone, which people change), writing its key fails, and the batch asks for everything.
  */
-export async function findNew(
-  client: Client,
-  reports: readonly ReportOfPacket[],
-  asksForAll: boolean,
-): Promise<NewReports> {
+export function sortReports(reports: readonly ReportOfPacket[], asksForAll: boolean): SortedReports {
   const isNew: boolean[] = [];
   const certain: FrameKeyRow[] = [];
   const newestOf = new Map<DeviceHold, number>();
   const keyOf = makeKeyOf();
-  const asked = new Map<number, FrameKeyRow>();
-  let duplicates = 0;
+  const askedAt: { index: number; row: FrameKeyRow }[] = [];
   for (let index = 0; index < reports.length; index++) {
     const { report, packet } = reports[index] as ReportOfPacket;
     const { hold, receivedAtMs } = packet;
@@ -87,42 +85,24 @@ export async function findNew(
     // Beside a connection, what that one has stored meanwhile is not known.
     const isCertain = newestMs !== null && deviceTimeMs > newestMs && hold.isOnline === undefined && !asksForAll;
     if (isCertain) certain.push(row);
-    else asked.set(index, row);
+    else askedAt.push({ index, row });
   }
-  const unknown = await findUnknown(client, certain, [...asked.values()]);
-  for (const [index, row] of asked) {
-    if (unknown.has(row)) continue;
-    isNew[index] = false;
-    duplicates++;
-  }
-  return { isNew, duplicates, certain, newestOf };
+  return { isNew, certain, asked: firstOf(certain, askedAt), askedAt, newestOf };
 }
 
-/**
- * Those of the asked that were not stored before, and are not in the batch before. A certain one is later than all before it in the
- * batch, so that it is only to be compared with those that are asked for.
- */
-async function findUnknown(
-  client: Client,
-  certain: readonly FrameKeyRow[],
-  asked: readonly FrameKeyRow[],
-): Promise<ReadonlySet<FrameKeyRow>> {
-  if (asked.length === 0) return new Set();
-  const inBatch = new Set(certain.map(({ key }) => key));
-  const first = new Map<string, FrameKeyRow>();
-  for (const row of asked) {
-    if (inBatch.has(row.key)) continue;
-    inBatch.add(row.key);
-    first.set(row.key, row);
-  }
-  const inserted = await insertFrameKeys(client, [...first.values()]);
-  return new Set([...first.values()].filter(({ key }) => inserted.has(key)));
+/** A certain one is later than all before it in the batch, so that it is only to be compared with those that are asked for. */
+function firstOf(certain: readonly FrameKeyRow[], askedAt: SortedReports["askedAt"]): ReadonlyMap<string, FrameKeyRow> {
+  const asked = new Map<string, FrameKeyRow>();
+  if (askedAt.length === 0) return asked;
+  const known = new Set(certain.map(({ key }) => key));
+  for (const { row } of askedAt) if (!known.has(row.key) && !asked.has(row.key)) asked.set(row.key, row);
+  return asked;
 }
 
-/** The keys, of those given, that were not there before. */
-async function insertFrameKeys(client: Client, rows: readonly FrameKeyRow[]): Promise<Set<string>> {
-  if (rows.length === 0) return new Set();
-  const result = await client.query<[string]>({
+/** Writes the keys that are asked for, and tells which were not there before. */
+export function askStatement({ asked }: SortedReports): QueryArrayConfig {
+  const rows = [...asked.values()];
+  return {
     name: "ingest_frames",
     text: `insert into ingest_frames (device_id, device_day, frame_key, received_at)
       select * from unnest($1::uuid[], $2::date[], $3::uuid[], $4::timestamptz[])
@@ -134,8 +114,22 @@ async function insertFrameKeys(client: Client, rows: readonly FrameKeyRow[]): Pr
       binaryArray("timestamptz", rows, (writer, row) => writer.timestamptz(row.receivedAtMs)),
     ],
     rowMode: "array",
-  });
-  return new Set(result.rows.map(([key]) => uuidBytes(key).toString("latin1")));
+  };
+}
+
+/** Marks the reports that were stored before; returns how many. */
+export function markKnown(
+  { isNew, asked, askedAt }: SortedReports,
+  answer: QueryArrayResult<[string]> | undefined,
+): number {
+  const inserted = new Set(answer?.rows.map(([key]) => uuidBytes(key).toString("latin1")));
+  let duplicates = 0;
+  for (const { index, row } of askedAt) {
+    if (asked.get(row.key) === row && inserted.has(row.key)) continue;
+    isNew[index] = false;
+    duplicates++;
+  }
+  return duplicates;
 }
 
 export function copyFrameKeys(rows: readonly FrameKeyRow[]): CopyRows {

@@ -1,4 +1,4 @@
-import type { Client } from "pg";
+import type { Client, QueryArrayConfig, QueryArrayResult } from "pg";
 import { binaryArray } from "../db/binary-writer.ts";
 import { byDeviceId } from "./batch-step.ts";
 import { uuids } from "./batch-store.ts";
@@ -20,7 +20,14 @@ export interface WrittenStates {
   changes: PresenceChange[];
 }
 
-type WrittenRow = [device: string, count: string | null, wasOnline: boolean, isOnline: boolean, at: Date, before: Date];
+export type WrittenRow = [
+  device: string,
+  count: string | null,
+  wasOnline: boolean,
+  isOnline: boolean,
+  at: Date,
+  before: Date,
+];
 
 const lastStep = ({ presence }: StateRow): PresenceStep => presence.at(-1) as PresenceStep;
 
@@ -52,10 +59,11 @@ const locationJson = ({ lat, lng, accuracy_m, source, ts }: LastLocation): strin
  * each device. A change is always later than the one before, also when the packet had to wait while a sweep found the device
  * silent.
  */
-export async function updateStates(client: Client, states: readonly StateRow[]): Promise<WrittenStates> {
-  const rows = states.toSorted(byDeviceId);
+export const inLockOrder = (states: readonly StateRow[]): StateRow[] => states.toSorted(byDeviceId);
+
+export function statesStatement(rows: readonly StateRow[]): QueryArrayConfig {
   const restless = rows.filter(({ presence }) => presence.length > 1);
-  const { rows: answer } = await client.query<WrittenRow>({
+  return {
     name: "ingest_states",
     text: `with written as (
       update device_state s set
@@ -101,7 +109,15 @@ export async function updateStates(client: Client, states: readonly StateRow[]):
       uuids(restless),
     ],
     rowMode: "array",
-  });
+  };
+}
+
+/** What became of them. */
+export async function writtenStates(
+  client: Client,
+  rows: readonly StateRow[],
+  { rows: answer }: QueryArrayResult<WrittenRow>,
+): Promise<WrittenStates> {
   const [, ...changed] = answer;
   if (Number(answer[0]?.[1]) < rows.length) return { ...(await findRefused(client, rows)), changes: [] };
   return { stale: [], moved: [], changes: await changesOf(client, rows, changed) };

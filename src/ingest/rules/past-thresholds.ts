@@ -14,6 +14,17 @@ export const mayHaveMissedChange = (
   thresholdsAsOf < thresholdsVersion &&
   Object.values(thresholds).some(({ low, high }) => low !== null || high !== null);
 
+export function mayHaveMissedAny(
+  holds: Iterable<DeviceHold>,
+  rulesOf: ReadonlyMap<string, OrganizationRules>,
+): boolean {
+  for (const { device, memory } of holds) {
+    const rules = rulesOf.get(device.organizationId);
+    if (rules && mayHaveMissedChange(memory.rules, rules)) return true;
+  }
+  return false;
+}
+
 /** What was changed, the newest first, up to the version that the rules had then. */
 export interface PastThresholds {
   version: number;

@@ -1,0 +1,52 @@
+import pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
+import { pipeline } from "./pipeline.ts";
+
+let database: TestDatabase;
+let client: pg.Client;
+
+beforeAll(async () => {
+  database = await createTestDatabase({ empty: true });
+  client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  await client.query("create table rows (id int primary key)");
+});
+afterAll(async () => {
+  await client.end();
+  await database.drop();
+});
+
+const named = (name: string, text: string, values: unknown[] = []) =>
+  ({ name, text, values, rowMode: "array" }) as const;
+const begin = named("begin", "begin");
+const insert = (id: number) => named("insert", "insert into rows values ($1) returning id", [id]);
+const list = named("list", "select id from rows where id > $1 order by id", [0]);
+
+test("a pipeline answers each of its statements, also when they are known already", async () => {
+  for (const id of [1, 2]) {
+    const [first, second, third] = await pipeline(client, [begin, insert(id), list]);
+    expect([first?.command, second?.rows, third?.rows.at(-1)]).toEqual(["BEGIN", [[id]], [id]]);
+    await client.query("commit");
+  }
+  expect((await client.query("select count(*)::int as n from rows")).rows).toEqual([{ n: 2 }]);
+});
+
+test("a pipeline ends with the first statement that fails, and the connection goes on", async () => {
+  const other = named("other", "select 7::int");
+  await expect(pipeline(client, [begin, insert(2), other])).rejects.toMatchObject({ code: "23505" });
+  await client.query("rollback");
+  await expect(pipeline(client, [named("wrong", "select nothing"), other])).rejects.toMatchObject({ code: "42703" });
+  const [answer] = await pipeline(client, [other]);
+  expect(answer?.rows).toEqual([[7]]);
+});
+
+test("a pipeline is rejected when the connection is lost", async () => {
+  const lost = new pg.Client({ connectionString: database.url });
+  lost.on("error", () => undefined);
+  await lost.connect();
+  const { rows } = await lost.query("select pg_backend_pid() as pid");
+  const waiting = pipeline(lost, [begin, named("sleep", "select pg_sleep(20)")]);
+  await client.query("select pg_terminate_backend($1)", [rows[0].pid]);
+  await expect(waiting).rejects.toThrow();
+});
