@@ -7,6 +7,7 @@ import type { OperatorServices } from "./console/operator/operator-services.ts";
 import { isMissingPage, registerConsolePages } from "./console/page-routes.ts";
 import { LiveHub } from "./console/stream/live-hub.ts";
 import type { Database } from "./db/database.ts";
+import { baseHeaders, jsonType, setApiHeaders } from "./http/answer-headers.ts";
 import { Authenticator, type CredentialHeaders } from "./http/authenticate.ts";
 import { pathOf } from "./http/call-context.ts";
 import { registerDocs } from "./http/docs-pages.ts";
@@ -24,9 +25,9 @@ import { Uploads } from "./http/uploads.ts";
 import type { Clock } from "./lib/clock.ts";
 import { type ApiError, notFound, throttled } from "./lib/errors.ts";
 import type { FairSlots } from "./lib/fair-slots.ts";
-import { uuidV7 } from "./lib/ids.ts";
+import { makeUuidV7Texts, uuidV7 } from "./lib/ids.ts";
 import type { Logger } from "./lib/logger.ts";
-import type { Metrics } from "./lib/metrics.ts";
+import { entryOf, type Metrics } from "./lib/metrics.ts";
 import type { SecretBox } from "./lib/secret-box.ts";
 import { registerOAuthRoutes } from "./oauth/oauth-routes.ts";
 import type { PasswordWork } from "./oauth/password-work.ts";
@@ -128,6 +129,7 @@ export function routeTable(options: RouteTableOptions): Route[] {
 
 export function buildApp(options: AppOptions): FastifyInstance {
   const { db, clock, log } = options;
+  const newId = makeUuidV7Texts();
   const app = fastify({
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -140,7 +142,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     http: { requireHostHeader: false },
     clientErrorHandler: (error, socket) => refuseUnreadable(error, socket, clock),
     keepAliveTimeout: 65_000,
-    genReqId: (request) => requestId(request.headers["x-request-id"], clock),
+    genReqId: (request) => requestId(request.headers["x-request-id"]) ?? newId(clock.nowMs()),
     frameworkErrors: (_error, request, reply) => {
       // A path that cannot be decoded has no route; under the API it is outside the surface like any other.
       const url = request.raw.url ?? "";
@@ -179,7 +181,8 @@ export function buildApp(options: AppOptions): FastifyInstance {
   if (options.tracer) traceCalls(app, options.tracer);
 
   app.addHook("onRequest", (request, reply, done) => {
-    reply.headers(baseHeaders(request.id));
+    // The kernel writes those of its own routes with the rest of the answer.
+    if (!request.routeOptions.config.route) reply.headers(baseHeaders(request.id));
     // The framework would answer a malformed media type by itself, before object and caller are looked at.
     const type = request.headers["content-type"];
     if (type !== undefined && !/^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+ *(;.*)?$/.test(type)) {
@@ -224,6 +227,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     if (apiError.status >= 500) {
       log.error({ err: error, request_id: request.id, route: request.routeOptions.url }, "a call failed");
     }
+    if (request.routeOptions.config.route || request.rateDecision) setApiHeaders(request, reply);
     if (apiError.status === 413) reply.header("Connection", "close");
     return reply
       .code(apiError.status)
@@ -234,8 +238,6 @@ export function buildApp(options: AppOptions): FastifyInstance {
   return app;
 }
 
-const jsonType = "application/json; charset=utf-8";
-
 /** What the router found, however the address was written; an unknown address as it came. */
 const pathFound = (request: FastifyRequest): string => request.routeOptions.url ?? pathOf(request.url);
 
@@ -245,9 +247,9 @@ function fromFramework(error: Error): Error | ApiError {
   return status === 404 && "code" in error && String(error.code).startsWith("FST_") ? notFound() : error;
 }
 
-function requestId(header: string | string[] | undefined, clock: Clock): string {
-  return typeof header === "string" && /^[A-Za-z0-9._-]{1,128}$/.test(header) ? header : uuidV7(clock.nowMs());
-}
+/** The id that the caller gave, if it is one. */
+const requestId = (header: string | string[] | undefined): string | undefined =>
+  typeof header === "string" && /^[A-Za-z0-9._-]{1,128}$/.test(header) ? header : undefined;
 
 /** What the parser of HTTP itself refuses never becomes a request; its answer looks like every other. */
 function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket, clock: Clock): void {
@@ -273,18 +275,6 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket, clock: C
   socket.end(`HTTP/1.1 ${status}\r\n${head.join("")}\r\n${body}`);
 }
 
-/**
- * On every answer. Nothing here is meant for browsers of other sites, so no CORS header is ever sent; the policy forbids frames
- * and everything else, and pages replace it by their own.
- */
-const baseHeaders = (id: string): Record<string, string> => ({
-  "x-request-id": id,
-  "cache-control": "no-store",
-  "x-content-type-options": "nosniff",
-  "referrer-policy": "no-referrer",
-  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
-});
-
 function observe(app: FastifyInstance, { metrics, log, logsEveryCall = false }: AppOptions): void {
   const requests = metrics.counter("vigil_http_requests_total", "HTTP requests by route, method and status.");
   const durations = metrics.histogram(
@@ -292,18 +282,20 @@ function observe(app: FastifyInstance, { metrics, log, logsEveryCall = false }: 
     "Time from the request to the end of the answer.",
     [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
   );
-  const seriesOf = new Map<string, { count: () => void; observe: (seconds: number) => void }>();
+  type Series = { count: () => void; observe: (seconds: number) => void };
+  // By route, then method, then status: a key put together of them would be made and hashed with each call.
+  const seriesOf = new Map<string, Map<string, Map<number, Series>>>();
   app.addHook("onResponse", (request, reply, done) => {
     const route = request.routeOptions.url ?? "none";
     const { method } = request;
     const status = reply.statusCode;
     const ms = reply.elapsedTime;
-    const key = `${method} ${status} ${route}`;
-    let series = seriesOf.get(key);
-    if (!series) {
-      series = { count: requests.at({ route, method, status }), observe: durations.at({ route }) };
-      seriesOf.set(key, series);
-    }
+    const byMethod = entryOf(seriesOf, route, () => new Map<string, Map<number, Series>>());
+    const byStatus = entryOf(byMethod, method, () => new Map<number, Series>());
+    const series = entryOf(byStatus, status, () => ({
+      count: requests.at({ route, method, status }),
+      observe: durations.at({ route }),
+    }));
     series.count();
     series.observe(ms / 1000);
     // Successes are counted; a line for each costs a sixth of the answer, so an operator has to want them.

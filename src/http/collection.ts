@@ -44,7 +44,7 @@ export interface CollectionSpec<Parent, Found> {
 
 /** What an operation says of itself. Gate and `load` replace those of the collection. */
 type About<Found> = Partial<Gate> &
-  Pick<Route, "summary" | "description" | "errors" | "precheck" | "isConstant"> & {
+  Pick<Route, "summary" | "description" | "errors" | "precheck" | "dependsOn"> & {
     load?(context: ObjectContext): Promise<Found>;
   };
 

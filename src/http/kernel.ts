@@ -5,6 +5,7 @@ import type { Clock } from "../lib/clock.ts";
 import { throttled } from "../lib/errors.ts";
 import type { FairSlots } from "../lib/fair-slots.ts";
 import type { RawBody } from "../lib/raw-body.ts";
+import { type JsonText, jsonTextOf, jsonType, setApiHeaders, writeJson } from "./answer-headers.ts";
 import { answerSchemas, lazySerializer } from "./answer-serializers.ts";
 import type { Authenticator } from "./authenticate.ts";
 import { readJson, readText } from "./body.ts";
@@ -18,7 +19,8 @@ import { literalSegments } from "./literal-segments.ts";
 import { formHash, readForm } from "./multipart.ts";
 import { type Caller, tenantOf } from "./principal.ts";
 import type { RateLimiter } from "./rate-limit.ts";
-import { personPolicies, type RateDecision, type RatePolicy, rateHeaders } from "./rate-limit-window.ts";
+import { personPolicies, type RateDecision, type RatePolicy } from "./rate-limit-window.ts";
+import { type ReadyAnswers, readyAnswers } from "./ready-answers.ts";
 import type { Answer, Route } from "./route.ts";
 import type { SchemaChecker } from "./schema-check.ts";
 import { type BodyCheck, lazyBody, makeValidator } from "./validation.ts";
@@ -26,6 +28,8 @@ import { type BodyCheck, lazyBody, makeValidator } from "./validation.ts";
 declare module "fastify" {
   interface FastifyRequest {
     principal: Caller | undefined;
+    /** What the limits said of this call; its headers are part of the answer, whatever that is. */
+    rateDecision: RateDecision | undefined;
     /** Gives back the room that the body of an upload takes. */
     releaseUpload: (() => void) | undefined;
   }
@@ -61,14 +65,14 @@ export function registerRoutes(app: FastifyInstance, routes: readonly Route[], o
   const validator = makeValidator();
   const isLiteral = literalSegments(routes);
   app.decorateRequest("principal", undefined);
+  app.decorateRequest("rateDecision", undefined);
   app.decorateRequest("releaseUpload", undefined);
 
-  /** Steps 2 to 6, once the caller is known. */
-  function admit(request: FastifyRequest, reply: FastifyReply, principal: Caller, decision: RateDecision): void {
+  /** Steps 2 to 6, once the caller is known. Without a route the call is outside the surface. */
+  function admit(request: FastifyRequest, route: Route | undefined, principal: Caller, decision: RateDecision): void {
     request.principal = principal;
-    reply.headers(rateHeaders(decision));
+    request.rateDecision = decision;
     if (!decision.allowed) throw throttled(decision.waitSeconds, decision.violated);
-    const { route } = request.routeOptions.config;
     // The router would read a doubled slash as an empty parameter.
     const isDoubled = request.url.includes("//") && pathOf(request.url).includes("//");
     const isOutside =
@@ -76,57 +80,72 @@ export function registerRoutes(app: FastifyInstance, routes: readonly Route[], o
     passGates(isOutside ? undefined : route, principal);
   }
 
-  async function admitLater(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    found: Caller | Promise<Caller>,
-    taken?: Promise<RateDecision>,
-  ): Promise<void> {
-    const principal = await found;
-    checkOrigin(request, principal, options.baseUrl);
-    const decision = await (taken ?? options.rateLimiter.take(principal.id, policiesOf(principal)));
-    admit(request, reply, principal, decision);
+  /** Steps 1 to 6. With a callback, and no promise for a partner whose token and quota are in memory: most calls are warm. */
+  function gateOf(route: Route | undefined): Gate {
+    const { authenticator, rateLimiter } = options;
+    const isConsole = route !== undefined && isConsoleRoute(route);
+
+    async function admitLater(
+      request: FastifyRequest,
+      found: Caller | Promise<Caller>,
+      taken?: Promise<RateDecision>,
+    ): Promise<void> {
+      const principal = await found;
+      checkOrigin(request, principal, options.baseUrl);
+      const decision = await (taken ?? rateLimiter.take(principal.id, policiesOf(principal)));
+      admit(request, route, principal, decision);
+    }
+
+    return (request, _reply, done) => {
+      const { headers } = request;
+      const partner = isConsole ? undefined : authenticator.findCached(headers.authorization);
+      if (!partner) {
+        const found = isConsole
+          ? authenticator.authenticatePerson(headers, request.ip)
+          : authenticator.authenticate(headers, request.ip);
+        admitLater(request, found).then(() => done(), done);
+        return;
+      }
+      const taken = rateLimiter.take(partner.id, policiesOf(partner));
+      if (taken instanceof Promise) {
+        admitLater(request, partner, taken).then(() => done(), done);
+        return;
+      }
+      try {
+        admit(request, route, partner, taken);
+      } catch (error) {
+        return done(error as Error);
+      }
+      done();
+    };
   }
 
-  // With a callback, and no promise for a partner whose token and quota are in memory: most calls are warm.
+  const refuseUnknown = gateOf(undefined);
   app.addHook("onRequest", (request, reply, done) => {
-    // What the router found counts, however the address was written.
-    if (!request.routeOptions.config.route && !isApiPath(request.url)) return done();
-    const { headers } = request;
-    const { authenticator } = options;
-    const isConsole = isConsoleRoute(request);
-    const partner = isConsole ? undefined : authenticator.findCached(headers.authorization);
-    if (!partner) {
-      const found = isConsole
-        ? authenticator.authenticatePerson(headers, request.ip)
-        : authenticator.authenticate(headers, request.ip);
-      admitLater(request, reply, found).then(() => done(), done);
-      return;
-    }
-    const taken = options.rateLimiter.take(partner.id, policiesOf(partner));
-    if (taken instanceof Promise) {
-      admitLater(request, reply, partner, taken).then(() => done(), done);
-      return;
-    }
-    try {
-      admit(request, reply, partner, taken);
-    } catch (error) {
-      return done(error as Error);
-    }
-    done();
+    if (request.is404 && isApiPath(request.url)) refuseUnknown(request, reply, done);
+    else done();
   });
 
   for (const route of routes) {
-    const run = makeRunner(route, validator, options);
+    const ready = readyAnswers(route);
+    const run = makeRunner(route, validator, ready, options);
     app.route({
       method: route.method,
       url: route.path,
       config: route.text ? { route, maxBodyBytes: route.text.maxBytes } : { route },
       schema: { response: answerSchemas(route) },
       serializerCompiler: ({ httpStatus }) => lazySerializer(route.responses[Number(httpStatus)] as TSchema),
+      // What the router found counts, however the address was written.
+      onRequest: gateOf(route),
       handler: (request, reply) => {
-        if (!request.principal) throw new Error("a call came past the gates");
-        const answer = run(request, reply, request.principal);
+        const { principal } = request;
+        if (!principal) throw new Error("a call came past the gates");
+        const text = ready?.find(request, principal);
+        if (text !== undefined) {
+          writeJson(request, reply, 200, text);
+          return;
+        }
+        const answer = run(request, reply, principal);
         return request.releaseUpload ? answer.finally(request.releaseUpload) : answer;
       },
     });
@@ -134,8 +153,7 @@ export function registerRoutes(app: FastifyInstance, routes: readonly Route[], o
 }
 
 /** Calls of the console are for people alone: a partner token is no session there. */
-const isConsoleRoute = (request: FastifyRequest): boolean =>
-  request.routeOptions.config.route?.path.startsWith("/console/api/") === true;
+const isConsoleRoute = ({ path }: Route): boolean => path.startsWith("/console/api/");
 
 /** The path as the router sees it: an address may come in absolute form, and letters of it percent-encoded. */
 export function isApiPath(url: string): boolean {
@@ -156,12 +174,18 @@ export const policiesOf = (principal: Caller): readonly RatePolicy[] =>
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+type Gate = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void;
 type Runner = (request: FastifyRequest, reply: FastifyReply, principal: Caller) => Promise<unknown>;
 
-function makeRunner(route: Route, validator: SchemaChecker, options: KernelOptions): Runner {
+function makeRunner(
+  route: Route,
+  validator: SchemaChecker,
+  ready: ReadyAnswers | undefined,
+  options: KernelOptions,
+): Runner {
   const { clock, baseUrl } = options;
+  const isJson = route.produces === undefined;
   const checkBody: BodyCheck<unknown> | undefined = route.body && lazyBody(validator, route.body);
-  const constants = route.isConstant ? new Map<string, string>() : undefined;
 
   /** Steps 8 to 10: object, body, state. */
   async function perform(context: CallContext): Promise<Answer> {
@@ -182,8 +206,6 @@ function makeRunner(route: Route, validator: SchemaChecker, options: KernelOptio
   }
 
   return async (request, reply, principal) => {
-    const constant = constants?.get(request.url);
-    if (constant !== undefined) return reply.header("content-type", jsonType).send(constant);
     const db = fairDatabase(options.db, options.statements, tenantOf(principal));
     const history = options.history ? historyDatabase(options.history, db, tenantOf(principal)) : db;
     const spread = options.spread ? spreadDatabase(options.spread, db, tenantOf(principal)) : history;
@@ -191,7 +213,10 @@ function makeRunner(route: Route, validator: SchemaChecker, options: KernelOptio
     const key = route.isIdempotent ? readIdempotencyKey(request.headers["idempotency-key"]) : undefined;
     if (key === undefined) {
       const answer = await perform(new CallContext(route, request, principal, call, undefined));
-      return constants ? sendAndKeep(constants, request.url, reply, answer) : send(reply, answer);
+      const text = isJson ? writtenOf(reply, answer) : undefined;
+      if (!text) return send(request, reply, answer);
+      ready?.keep(request, principal, text);
+      return writeJson(request, reply, answer.status, text);
     }
 
     const scope = {
@@ -212,21 +237,11 @@ function makeRunner(route: Route, validator: SchemaChecker, options: KernelOptio
         location: answer.headers?.Location ?? null,
       };
     });
+    setApiHeaders(request, reply);
     if (once.isReplay) reply.header("Idempotency-Replayed", "true");
     if (once.location !== null) reply.header("Location", once.location);
     return reply.code(once.status).header("Content-Type", once.contentType).send(once.body);
   };
-}
-
-const jsonType = "application/json; charset=utf-8";
-const keptConstants = 200;
-
-/** An answer that is the same for everybody until the service ends; kept as text, for a bounded number of addresses. */
-function sendAndKeep(constants: Map<string, string>, url: string, reply: FastifyReply, answer: Answer): FastifyReply {
-  reply.code(answer.status);
-  const text = reply.serialize(answer.body) as string;
-  if (constants.size < keptConstants && url.length < 200) constants.set(url, text);
-  return reply.header("content-type", jsonType).send(text);
 }
 
 /** A body that cannot be read still has a hash, so that it differs from the first one. */
@@ -239,8 +254,15 @@ function bodyHash(request: FastifyRequest): Buffer {
   }
 }
 
-function send(reply: FastifyReply, answer: Answer): FastifyReply {
-  reply.code(answer.status);
-  if (answer.headers) reply.headers(answer.headers);
-  return reply.send(answer.body);
+/** Undefined for an answer that the framework has to write: one with headers of its own, without a body, or with text or bytes. */
+function writtenOf(reply: FastifyReply, { status, body, headers }: Answer): JsonText | undefined {
+  if (headers || !isRecord(body)) return undefined;
+  return jsonTextOf(reply.code(status).serialize(body) as string);
+}
+
+function send(request: FastifyRequest, reply: FastifyReply, { status, body, headers }: Answer): FastifyReply {
+  setApiHeaders(request, reply);
+  reply.code(status);
+  if (headers) reply.headers(headers);
+  return reply.send(body);
 }

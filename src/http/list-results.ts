@@ -64,7 +64,7 @@ export function containing(column: Sql, search: string): Sql {
 const named = ({ ordering }: ListQuery, statement: Sql): Sql =>
   withNaming(ordering.length > 1 ? "never" : "bounded", statement);
 
-const commonLimits = new Map([50, 100, 200].map((size) => [size, rawSql(`limit ${size}`)]));
+const commonLimits = new Map([10, 20, 25, 50, 100, 200].map((size) => [size, rawSql(`limit ${size}`)]));
 
 /**
  * The first page of a usual size says so in its text: of a limit it does not know, a kept plan assumes a tenth of the table, and

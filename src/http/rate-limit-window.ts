@@ -92,10 +92,27 @@ export function refuse(windows: readonly RateWindow[], nowMs: number): RateDecis
   };
 }
 
-/** The headers of section 21 without Retry-After. Of equal remainders the shorter window is shown. */
-export function rateHeaders({ states }: RateDecision): Record<string, string> {
+const headerNames = [
+  "RateLimit-Policy",
+  "RateLimit",
+  "X-RateLimit-Limit",
+  "X-RateLimit-Remaining",
+  "X-RateLimit-Reset",
+];
+const wireNames = headerNames.map((name) => name.toLowerCase());
+
+/** The headers of section 21 without Retry-After. */
+export const rateHeaders = (decision: RateDecision): Record<string, string> =>
+  Object.fromEntries(headerValues(decision).map((value, index) => [headerNames[index], value]));
+
+/** The same as names and values in turns, the names as they go out. */
+export const rateHeaderList = (decision: RateDecision): string[] =>
+  headerValues(decision).flatMap((value, index) => [wireNames[index] as string, value]);
+
+/** Of equal remainders the shorter window is shown. */
+function headerValues({ states }: RateDecision): string[] {
   const [first, ...others] = states;
-  if (!first) return {};
+  if (!first) return [];
   let tightest = first;
   let policy = policyText(first);
   let left = leftText(first);
@@ -104,13 +121,7 @@ export function rateHeaders({ states }: RateDecision): Record<string, string> {
     policy += `, ${policyText(state)}`;
     left += `, ${leftText(state)}`;
   }
-  return {
-    "RateLimit-Policy": policy,
-    RateLimit: left,
-    "X-RateLimit-Limit": String(tightest.quota),
-    "X-RateLimit-Remaining": String(tightest.remaining),
-    "X-RateLimit-Reset": String(tightest.resetSeconds),
-  };
+  return [policy, left, String(tightest.quota), String(tightest.remaining), String(tightest.resetSeconds)];
 }
 
 const policyText = ({ name, quota, windowSeconds }: RateState): string => `"${name}";q=${quota};w=${windowSeconds}`;

@@ -30,8 +30,8 @@ export interface RouteSpec<B extends TSchema, Q extends QueryParams, F extends Q
   operators?: true;
   /** An opt-in that the whole route depends on. */
   feature?: "managed_onboarding" | "messaging";
-  /** The answer depends on the address alone, and not on the caller or the time. */
-  isConstant?: boolean;
+  /** The answer depends on nothing but the address, or but the identity of the partner: it is written once. Only for GET and 200. */
+  dependsOn?: "address" | "partner";
   /** Takes an Idempotency-Key. */
   isIdempotent?: boolean;
   query?: Q;

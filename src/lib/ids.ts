@@ -20,6 +20,19 @@ export function uuidV7(nowMs: number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
 }
 
+/** Makes one for each call of the API: of the ids of one millisecond the time is written once. */
+export function makeUuidV7Texts(): (nowMs: number) => string {
+  let timeMs = Number.NaN;
+  let prefix = "";
+  return (nowMs) => {
+    if (nowMs !== timeMs) {
+      timeMs = nowMs;
+      prefix = uuidV7(nowMs).slice(0, 15);
+    }
+    return prefix + randomUUID().slice(15);
+  };
+}
+
 /**
  * Makes many, as their 16 bytes for binary writes: one call of the random generator for all of a pool, which otherwise costs more
  * than all else in an id. The pool is small, because an id that is kept keeps it. Of ids of one millisecond the later made is the

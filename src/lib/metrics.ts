@@ -107,7 +107,7 @@ export class Metrics {
   }
 }
 
-function entryOf<T>(series: Map<string, T>, key: string, fresh: () => T): T {
+export function entryOf<K, T>(series: Map<K, T>, key: K, fresh: () => T): T {
   const known = series.get(key);
   if (known !== undefined) return known;
   const entry = fresh();

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { announceIdentityChange } from "../../src/oauth/identity-changes.ts";
 import { openTestApi, type TestApi } from "../support/api.ts";
+import { until } from "../support/until.ts";
 import {
   makeIntegration,
   makeOrganization,
@@ -37,6 +39,29 @@ describe("organization self", () => {
       integration_status: "Active",
       rate_limits: { per_minute: 600, per_hour: 20_000 },
     });
+  });
+
+  it("shows a change as soon as it is announced", async () => {
+    const own = await makeOrganization(api, { perMinute: 600 });
+    const { token } = await makeIntegration(api, own);
+    const perMinute = async (): Promise<unknown> =>
+      (await api.call("GET", "/api/v1/organizations/self/", { token })).body.rate_limits.per_minute;
+    expect([await perMinute(), await perMinute()]).toEqual([600, 600]);
+    await api.db.transaction(async (tx) => {
+      await tx.run`update organizations set per_minute = 601 where id = ${own.id}`;
+      await announceIdentityChange(tx);
+    });
+    await until(async () => expect(await perMinute()).toBe(601));
+  });
+
+  it("shows each integration of an organization its own features", async () => {
+    const silent = await makeIntegration(api, organization, { messaging: false });
+    const featuresOf = async ({ token }: TestIntegration): Promise<unknown> =>
+      (await api.call("GET", "/api/v1/organizations/self/", { token })).body.enabled_features;
+    for (let time = 0; time < 2; time++) {
+      expect(await featuresOf(silent)).toEqual({ managed_onboarding: true });
+      expect(await featuresOf(integration)).toEqual({ managed_onboarding: true, messaging: true });
+    }
   });
 
   it("leaves messaging out for an integration that is not opted in", async () => {

@@ -39,7 +39,7 @@ const ProtocolPage = pageOf(Protocol);
 const ModelPage = pageOf(DeviceModel);
 const CapabilityPage = pageOf(Capability);
 
-const access = { tag: "Catalog", partners: ["catalog:read"], people: "VIEWER", isConstant: true } as const;
+const access = { tag: "Catalog", partners: ["catalog:read"], people: "VIEWER", dependsOn: "address" } as const;
 
 export function catalogRoutes(catalog: Catalog, ackTimeoutSeconds: number): Route[] {
   const protocolOf = (params: Readonly<Record<string, string>>): CatalogProtocol => {

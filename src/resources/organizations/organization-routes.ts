@@ -54,6 +54,7 @@ export const organizationRoutes = (): Route[] => [
     description: "Partner tokens only; the session of a person is refused with `partner_token_required`.",
     partners: ["org:read"],
     people: "never",
+    dependsOn: "partner",
     responses: { 200: refTo(OrganizationSelf) },
     handle: async ({ principal }) => ok(toRecord(principal as PartnerPrincipal)),
   }),
