@@ -10,6 +10,7 @@ import { benchLists } from "./lists.ts";
 import { benchReplay } from "./replay.ts";
 import { printReport, type Row } from "./report.ts";
 import { benchRules } from "./rules.ts";
+import { benchSpread } from "./spread.ts";
 import { benchWebhooks } from "./webhooks.ts";
 
 /** `npm run bench -- http`: Vigil against the raw limit of the same work, in one run on one machine. */
@@ -23,8 +24,13 @@ const benches: Record<string, () => Promise<Row[]>> = {
   replay: benchReplay,
 };
 
-/** Only when named: one needs a browser, one an hour, and one prints costs instead of ratios. */
-const onDemand: typeof benches = { console: benchConsole, "console-lists": benchConsoleLists, costs: benchCosts };
+/** Only when named: one needs a browser, one an hour, one prints costs instead of ratios, and one needs a Citus. */
+const onDemand: typeof benches = {
+  console: benchConsole,
+  "console-lists": benchConsoleLists,
+  costs: benchCosts,
+  spread: benchSpread,
+};
 const known = { ...benches, ...onDemand };
 
 if (process.argv.includes("--help")) {
@@ -35,7 +41,7 @@ const args = process.argv.slice(2);
 const compareAt = args.indexOf("--compare");
 const commit = compareAt < 0 ? undefined : args[compareAt + 1];
 const wanted = args.filter(
-  (argument, index) => !/^(-|\d)/.test(argument) && (compareAt < 0 || index !== compareAt + 1),
+  (argument, index) => !/^(-|\d|\/)/.test(argument) && (compareAt < 0 || index !== compareAt + 1),
 );
 const names = wanted.length > 0 ? wanted : Object.keys(benches);
 const unknown = names.find((name) => !known[name]);
