@@ -16,10 +16,14 @@ const { values: options } = parseArgs({
     workers: { type: "string", default: "2" },
     database: { type: "string", default: "vigil" },
     "no-fsync": { type: "boolean", default: false },
+    // One server of the same programs without Citus, to compare with.
+    plain: { type: "boolean", default: false },
   },
 });
 if (options.bin === undefined) {
-  console.error("usage: node scripts/citus-cluster.mjs --bin FOLDER [--workers N] [--database NAME] [--no-fsync]");
+  console.error(
+    "usage: node scripts/citus-cluster.mjs --bin FOLDER [--workers N] [--database NAME] [--no-fsync] [--plain]",
+  );
   process.exit(2);
 }
 
@@ -61,12 +65,11 @@ async function startNode(name) {
     port,
     listen_addresses: "127.0.0.1",
     unix_socket_directories: "",
-    shared_preload_libraries: "citus",
+    ...(options.plain ? {} : { shared_preload_libraries: "citus", "citus.node_conninfo": "sslmode=prefer" }),
     wal_level: "logical",
     max_connections: 300,
     max_prepared_transactions: 300,
     fsync: options["no-fsync"] ? "off" : "on",
-    "citus.node_conninfo": "sslmode=prefer",
   };
   const lines = Object.entries(settings).map(([key, value]) => `${key} = '${value}'\n`);
   appendFileSync(join(data, "postgresql.conf"), lines.join(""));
@@ -79,7 +82,7 @@ async function startNode(name) {
   }
   nodes.push(node);
   await query(node, "postgres", `create database ${options.database}`);
-  await query(node, options.database, "create extension citus");
+  if (!options.plain) await query(node, options.database, "create extension citus");
   return node;
 }
 
@@ -97,13 +100,27 @@ const start = ({ data, log }) => run("pg_ctl", ["-D", data, "-l", log, "-w", "-t
 
 function kill({ data }) {
   const pid = readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[0];
+  // Stopped first, it starts no more of them.
+  spawnSync("kill", ["-STOP", pid]);
   const children = spawnSync("pgrep", ["-P", pid], { encoding: "utf8" }).stdout.split("\n").filter(Boolean);
   for (const one of [pid, ...children]) spawnSync("kill", ["-9", one]);
 }
 
+/** What is left of a killed server may hold its memory for a moment. */
+function startAgain(node) {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return start(node);
+    } catch (error) {
+      if (attempt === 10) throw error;
+      spawnSync("sleep", ["1"]);
+    }
+  }
+}
+
 const orders = {
   kill,
-  start,
+  start: startAgain,
   stop: ({ data }) => run("pg_ctl", ["-D", data, "-m", "immediate", "-w", "stop"]),
 };
 
@@ -121,13 +138,13 @@ function stop() {
 try {
   const coordinator = await startNode("coordinator");
   const workers = [];
-  for (let index = 1; index <= Number(options.workers); index++) workers.push(await startNode(`worker-${index}`));
-  await query(
-    coordinator,
-    options.database,
+  for (let index = 1; !options.plain && index <= Number(options.workers); index++)
+    workers.push(await startNode(`worker-${index}`));
+  const joining = [
     `select citus_set_coordinator_host('127.0.0.1', ${coordinator.port})`,
     ...workers.map(({ port }) => `select citus_add_node('127.0.0.1', ${port})`),
-  );
+  ];
+  if (!options.plain) await query(coordinator, options.database, ...joining);
   console.log(`postgres://${user}@127.0.0.1:${coordinator.port}/${options.database}`);
   for (const { name, data, port } of nodes) console.log(`${name} ${port} ${data}`);
 } catch (error) {

@@ -18,9 +18,21 @@ const rules: Record<string, (statement: string) => boolean> = {
   "locks rows without their key": (text) => /\bfor update\b/.test(text) && !/\bdevice_id = \$/.test(text),
   "calculates with a column and a time of the server": (text) =>
     /\bset\b.*\w+ [+-] interval/.test(text) || /do update set .*\bnow\(\)/.test(text),
+  "writes what the server makes up": (text) =>
+    /\bset\b.*\b(random|clock_timestamp|gen_random_uuid|nextval)\(/.test(text),
+  "answers an upsert with a time of the server": (text) => /\bon conflict\b.*\breturning\b.*\bnow\(/.test(text),
+  "looks at xmax": (text) => /\bxmax\b/.test(text),
+  merges: (text) => /^\s*merge\b/.test(text),
+  "changes the distribution column": (text) =>
+    distributedTables.some(({ table, column }) =>
+      new RegExp(`\\bupdate ${table}\\b.* set (?:(?!\\bwhere\\b|\\bfrom\\b).)*\\b${column} =`).test(text),
+    ),
+  "claims with an outer statement over all shards": (text) =>
+    /^(update|delete)\b.*\bin \(select\b.*\bskip locked\b/.test(text) && !/\bwhere (?:\w+\.)?device_id = \$/.test(text),
+  "detaches a partition beside others": (text) => /\bdetach partition\b.*\bconcurrently\b/.test(text),
   "writes rows from unnest, which pass through the coordinator": (text) =>
     /\binsert into (\w+) .*\bselect\b.*\bunnest\(/.test(text),
-  "joins laterally": (text) => /\bjoin lateral \(/.test(text),
+  "joins laterally": (text) => /\blateral \(/.test(text),
   "joins many devices without naming them": (text) =>
     /\bunnest\(/.test(text) && /\bdevice_id = n\./.test(text) && !/\bdevice_id = any\(/.test(text),
 };
@@ -94,6 +106,27 @@ describe("the tables that grow", () => {
 });
 
 describe("statements on the tables that grow", () => {
+  it.each([
+    ["locks rows without their key", "select id from locations where ts < $1 for update skip locked"],
+    ["calculates with a column and a time of the server", "update locations set ts = ts + interval '1 day'"],
+    ["writes what the server makes up", "update locations set id = gen_random_uuid() where device_id = $1"],
+    ["answers an upsert with a time of the server", "insert into t on conflict (id) do nothing returning id, now()"],
+    ["looks at xmax", "insert into locations values ($1) on conflict (id) do nothing returning xmax = 0"],
+    ["merges", "merge into locations using n on n.id = locations.id when matched then delete"],
+    [
+      "changes the distribution column",
+      "update locations l set is_valid = true, device_id = $1 where l.device_id = $2",
+    ],
+    [
+      "claims with an outer statement over all shards",
+      "update telemetry set data = $1 where (device_id, id) in (select device_id, id from telemetry limit 5 for update skip locked)",
+    ],
+    ["detaches a partition beside others", "alter table locations detach partition p concurrently"],
+    ["joins laterally", "select from devices d cross join lateral (select ts from locations) l"],
+  ])("would be found if one %s", (rule, text) => {
+    expect(broken(rule, { file: "x.ts", text })).toBe(true);
+  });
+
   it("are found in the source, nested ones too", () => {
     const source = ["a`x $", "{b`y $", "{1} z`} w`\n// `no`\n/* `never` */ `q`"].join("");
     expect(templatesIn(source)).toEqual(["y $ z", "x $ w", "q"]);

@@ -11,6 +11,7 @@ import { benchLists } from "./lists.ts";
 import { benchReplay } from "./replay.ts";
 import { printReport, type Row } from "./report.ts";
 import { benchRules } from "./rules.ts";
+import { benchSpread } from "./spread.ts";
 import { benchWebhooks } from "./webhooks.ts";
 
 /** `npm run bench -- http`: Vigil against the raw limit of the same work, in one run on one machine. */
@@ -24,12 +25,13 @@ const benches: Record<string, () => Promise<Row[]>> = {
   replay: benchReplay,
 };
 
-/** Only when named: they need a browser, an hour or many open files, or print costs instead of ratios. */
+/** Only when named: they need a browser, an hour, many open files or a Citus, or print costs instead of ratios. */
 const onDemand: typeof benches = {
   console: benchConsole,
   "console-lists": benchConsoleLists,
   costs: benchCosts,
   idle: benchIdle,
+  spread: benchSpread,
 };
 const known = { ...benches, ...onDemand };
 
@@ -41,7 +43,7 @@ const args = process.argv.slice(2);
 const compareAt = args.indexOf("--compare");
 const commit = compareAt < 0 ? undefined : args[compareAt + 1];
 const wanted = args.filter(
-  (argument, index) => !/^(-|\d)/.test(argument) && (compareAt < 0 || index !== compareAt + 1),
+  (argument, index) => !/^(-|\d|\/)/.test(argument) && (compareAt < 0 || index !== compareAt + 1),
 );
 const names = wanted.length > 0 ? wanted : Object.keys(benches);
 const unknown = names.find((name) => !known[name]);

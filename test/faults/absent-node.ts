@@ -1,5 +1,5 @@
 import type pg from "pg";
-import type { DatabaseNodes } from "./fault-database.ts";
+import type { CitusCluster, ClusterNode } from "../support/citus-cluster.ts";
 import type { NumberedDevice } from "./numbered-device.ts";
 import { untilTrue } from "./partner.ts";
 
@@ -12,10 +12,10 @@ const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(do
 /** Stops a database worker for a minute. True: only its devices waited, and they went on by themselves. */
 export async function stopForAMinute(
   client: pg.Client,
-  nodes: DatabaseNodes,
+  nodes: CitusCluster,
   fleet: readonly NumberedDevice[],
 ): Promise<boolean> {
-  const [{ name, port }] = nodes.workers as [DatabaseNodes["workers"][number]];
+  const [{ name, port }] = nodes.workers as [ClusterNode];
   const { rows } = await client.query<{ uid: string }>(
     `select d.uid from devices d
      join pg_dist_placement p on p.shardid = get_shard_id_for_distribution_column('locations', d.id)

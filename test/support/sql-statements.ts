@@ -42,15 +42,20 @@ export function templatesIn(source: string): string[] {
   return found;
 }
 
+/** Texts in double quotes, for statements that nothing is put into. */
+const stringsIn = (source: string): string[] =>
+  [...source.matchAll(/"((?:[^"\\\n]|\\.)*)"/g)].map(([, text = ""]) => text);
+
 /** Every statement of the program that reads or writes one of the tables. */
 export function statementsOn(src: string, tables: readonly string[]): SourceStatement[] {
   const names = new RegExp(`\\b(from|into|update|join|using)\\s+(${tables.join("|")})\\b`, "i");
   return readdirSync(src, { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
     .toSorted()
-    .flatMap((file) =>
-      templatesIn(readFileSync(join(src, file), "utf8"))
+    .flatMap((file) => {
+      const source = readFileSync(join(src, file), "utf8");
+      return [...templatesIn(source), ...stringsIn(source)]
         .filter((text) => names.test(text))
-        .map((text) => ({ file, text: text.replace(/\s+/g, " ").trim() })),
-    );
+        .map((text) => ({ file, text: text.replace(/\s+/g, " ").trim() }));
+    });
 }
