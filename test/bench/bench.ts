@@ -7,9 +7,12 @@ import { benchHistory } from "./history.ts";
 import { benchHttp } from "./http.ts";
 import { benchIngest } from "./ingest.ts";
 import { benchLists } from "./lists.ts";
+import { benchProcesses } from "./processes.ts";
+import { benchQueues } from "./queues.ts";
 import { benchReplay } from "./replay.ts";
 import { printReport, type Row } from "./report.ts";
 import { benchRules } from "./rules.ts";
+import { benchTenant } from "./tenant.ts";
 import { benchWebhooks } from "./webhooks.ts";
 
 /** `npm run bench -- http`: Vigil against the raw limit of the same work, in one run on one machine. */
@@ -24,7 +27,14 @@ const benches: Record<string, () => Promise<Row[]>> = {
 };
 
 /** Only when named: one needs a browser, one an hour, and one prints costs instead of ratios. */
-const onDemand: typeof benches = { console: benchConsole, "console-lists": benchConsoleLists, costs: benchCosts };
+const onDemand: typeof benches = {
+  console: benchConsole,
+  "console-lists": benchConsoleLists,
+  costs: benchCosts,
+  processes: benchProcesses,
+  queues: benchQueues,
+  tenant: benchTenant,
+};
 const known = { ...benches, ...onDemand };
 
 if (process.argv.includes("--help")) {
