@@ -8,10 +8,13 @@ import { benchHttp } from "./http.ts";
 import { benchIdle } from "./idle.ts";
 import { benchIngest } from "./ingest.ts";
 import { benchLists } from "./lists.ts";
+import { benchProcesses } from "./processes.ts";
+import { benchQueues } from "./queues.ts";
 import { benchReplay } from "./replay.ts";
 import { printReport, type Row } from "./report.ts";
 import { benchRules } from "./rules.ts";
 import { benchSpread } from "./spread.ts";
+import { benchTenant } from "./tenant.ts";
 import { benchWebhooks } from "./webhooks.ts";
 
 /** `npm run bench -- http`: Vigil against the raw limit of the same work, in one run on one machine. */
@@ -32,6 +35,9 @@ const onDemand: typeof benches = {
   costs: benchCosts,
   idle: benchIdle,
   spread: benchSpread,
+  processes: benchProcesses,
+  queues: benchQueues,
+  tenant: benchTenant,
 };
 const known = { ...benches, ...onDemand };
 

@@ -1,4 +1,6 @@
+import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
+import { childPids, serviceChildren } from "../support/child-pids.ts";
 
 /** What the kernel has counted for a process, in milliseconds: a tick is 10 of them on every Linux that we run on. */
 const tickMs = 10;
@@ -19,8 +21,7 @@ export function cpuMs(pid: number | string, children = false): number {
   return ticks.reduce((sum, value) => sum + value, 0) * tickMs;
 }
 
-/** Of all processes of the database server of a data folder. */
-export function databaseCpuMs(dataDir: string): number {
+function postmasterOf(dataDir: string): string {
   const postmaster = readdirSync("/proc").find((pid) => {
     if (!/^\d+$/.test(pid)) return false;
     try {
@@ -31,6 +32,24 @@ export function databaseCpuMs(dataDir: string): number {
     }
   });
   if (postmaster === undefined) throw new Error(`no database server runs on ${dataDir}`);
-  const backends = readdirSync("/proc").filter((pid) => /^\d+$/.test(pid) && fieldsOf(pid)[1] === postmaster);
-  return cpuMs(postmaster, true) + backends.reduce((sum, pid) => sum + cpuMs(pid), 0);
+  return postmaster;
+}
+
+/** Of all processes of the database server of a data folder. */
+export function databaseCpuMs(dataDir: string): number {
+  const postmaster = postmasterOf(dataDir);
+  return cpuMs(postmaster, true) + childPids(Number(postmaster)).reduce((sum, pid) => sum + cpuMs(pid), 0);
+}
+
+const withDescendants = (pid: number): number[] => [pid, ...childPids(pid).flatMap(withDescendants)];
+
+/** The CPU time of a service and the processes it has started, without the embedded database. */
+export const serviceCpuMs = (pid: number): number =>
+  [pid, ...serviceChildren(pid)].reduce((sum, one) => sum + cpuMs(one), 0);
+
+/** Keeps processes with all that they have started and will start on these cores, in the notation of taskset. */
+export function pinTo(cores: string, pid: number, dataDir?: string): void {
+  const pids = [...withDescendants(pid), ...(dataDir ? withDescendants(Number(postmasterOf(dataDir))) : [])];
+  // One that has ended meanwhile is none to keep.
+  for (const one of pids) spawnSync("taskset", ["--all-tasks", "--cpu-list", "--pid", cores, String(one)]);
 }

@@ -1,0 +1,150 @@
+import type { Disk } from "./disk.ts";
+import type { Lanes } from "./lanes.ts";
+import type { Machine, Thread } from "./machine.ts";
+
+/** Microseconds of CPU, unless the name says otherwise. */
+export interface GatewayCosts {
+  /** Of the program, for a packet: reading and decoding it, evaluating it and making its rows, answering it. */
+  received: number;
+  stored: number;
+  answered: number;
+  /** Of the program, for a batch. */
+  programBatch: number;
+  /** Of the database, for a packet: before the lane is locked, and after. */
+  updated: number;
+  copied: number;
+  /** Of the database, for a batch. */
+  databaseBatch: number;
+  /** How long a question to the database is under way, both directions, without what anybody computes. */
+  roundTripUs: number;
+}
+
+export interface SimulatedDevice {
+  organization: number;
+  isBusy: boolean;
+}
+
+export interface SimulatedPacket {
+  device: SimulatedDevice;
+  settled(): void;
+}
+
+export const batchPackets = 2000;
+export const secondBatchThreshold = 200;
+
+export interface GatewayParts {
+  machine: Machine;
+  disk: Disk;
+  lanes: Lanes;
+  costs: GatewayCosts;
+  /** Transactions at a time. */
+  inFlight: number;
+  /** Whether packets have rows in the outbound log, so that batches lock lanes. */
+  isLogging: boolean;
+}
+
+/** One gateway process and its connections to the database: what src/ingest/ingest.ts does, with costs instead of work. */
+export class SimulatedGateway {
+  readonly #parts: GatewayParts;
+  readonly #loop: Thread;
+  readonly #connections: Thread[] = [];
+  #waiting: SimulatedPacket[] = [];
+  #running = 0;
+  batches = 0;
+  packets = 0;
+
+  constructor(parts: GatewayParts) {
+    this.#parts = parts;
+    this.#loop = parts.machine.thread();
+  }
+
+  /** Bytes of a packet have come in. */
+  receive(packet: SimulatedPacket): void {
+    const { machine, costs } = this.#parts;
+    machine.run(this.#loop, costs.received, () => {
+      this.#waiting.push(packet);
+      const mayBegin =
+        this.#running === 0 || (this.#running < this.#parts.inFlight && this.#waiting.length >= secondBatchThreshold);
+      if (!mayBegin) return;
+      this.#running++;
+      // After what has come in the same turn of the event loop.
+      machine.run(this.#loop, 0, () => this.#next());
+    });
+  }
+
+  #next(): void {
+    const packets = this.#take();
+    if (packets.length === 0) {
+      this.#running--;
+      return;
+    }
+    this.batches++;
+    this.packets += packets.length;
+    for (const { device } of packets) device.isBusy = true;
+    this.#store(packets);
+  }
+
+  #take(): SimulatedPacket[] {
+    const isAlone = this.#running <= 1;
+    if (!isAlone && this.#waiting.length < secondBatchThreshold) return [];
+    const taken: SimulatedPacket[] = [];
+    const kept: SimulatedPacket[] = [];
+    for (const packet of this.#waiting) {
+      const fits = taken.length < batchPackets && (isAlone || !packet.device.isBusy);
+      (fits ? taken : kept).push(packet);
+    }
+    this.#waiting = kept;
+    return taken;
+  }
+
+  #store(packets: readonly SimulatedPacket[]): void {
+    const { machine, disk, lanes, costs, isLogging } = this.#parts;
+    const count = packets.length;
+    const connection = this.#connections.pop() ?? machine.thread();
+    const organizations = isLogging
+      ? [...new Set(packets.map(({ device }) => device.organization))].sort((a, b) => a - b)
+      : [];
+    const ask = (costUs: number, done: () => void, flush = (then: () => void): void => then()): void =>
+      machine.after(costs.roundTripUs / 2, () =>
+        machine.run(connection, costUs, () => flush(() => machine.after(costs.roundTripUs / 2, done))),
+      );
+    const work = (costUs: number, done: () => void): void => machine.run(this.#loop, costUs, done);
+    const settle = (): void => {
+      this.#connections.push(connection);
+      for (const packet of packets) {
+        packet.device.isBusy = false;
+        packet.settled();
+      }
+      this.#next();
+    };
+    const commit = (): void =>
+      ask(
+        costs.databaseBatch / 4 + costs.copied * count,
+        () => work(costs.programBatch / 4 + costs.answered * count, settle),
+        (then) =>
+          disk.flush(() => {
+            lanes.unlock(organizations);
+            then();
+          }),
+      );
+    const copy = (): void => work(costs.programBatch / 4 + (costs.stored * count) / 2, commit);
+    const lock = (): void => {
+      if (!isLogging) {
+        copy();
+        return;
+      }
+      // The rows are made while the database takes the lock.
+      let open = 2;
+      const both = (): void => {
+        if (--open === 0) commit();
+      };
+      work(costs.programBatch / 4 + (costs.stored * count) / 2, both);
+      ask(costs.databaseBatch / 4, () => lanes.lock(organizations, both));
+    };
+    const evaluate = (): void =>
+      work(costs.programBatch / 4 + (costs.stored * count) / 2, () =>
+        ask(costs.databaseBatch / 4 + costs.updated * count, lock),
+      );
+    work(costs.programBatch / 4, () => ask(costs.databaseBatch / 4, evaluate));
+  }
+}
