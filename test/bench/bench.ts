@@ -10,6 +10,7 @@ import { benchLists } from "./lists.ts";
 import { benchReplay } from "./replay.ts";
 import { printReport, type Row } from "./report.ts";
 import { benchRules } from "./rules.ts";
+import { benchSlow } from "./slow.ts";
 import { benchWebhooks } from "./webhooks.ts";
 
 /** `npm run bench -- http`: Vigil against the raw limit of the same work, in one run on one machine. */
@@ -23,8 +24,13 @@ const benches: Record<string, () => Promise<Row[]>> = {
   replay: benchReplay,
 };
 
-/** Only when named: one needs a browser, one an hour, and one prints costs instead of ratios. */
-const onDemand: typeof benches = { console: benchConsole, "console-lists": benchConsoleLists, costs: benchCosts };
+/** Only when named: one needs a browser, one an hour, one prints costs instead of ratios, and one makes the disk slow. */
+const onDemand: typeof benches = {
+  console: benchConsole,
+  "console-lists": benchConsoleLists,
+  costs: benchCosts,
+  slow: benchSlow,
+};
 const known = { ...benches, ...onDemand };
 
 if (process.argv.includes("--help")) {

@@ -7,7 +7,7 @@ import { embeddedUrl, withEmbedded } from "../support/embedded-client.ts";
 import { addIntegrations, registerFleet } from "../support/fleet.ts";
 import { startVigil, tempFolder } from "../support/vigil-process.ts";
 import { cpuByRoom } from "./cpu-by-room.ts";
-import { load } from "./ingest.ts";
+import { load } from "./load-process.ts";
 import { cpuMs, databaseCpuMs } from "./process-cpu.ts";
 import type { Row } from "./report.ts";
 

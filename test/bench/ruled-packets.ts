@@ -2,7 +2,7 @@ import type pg from "pg";
 import { withEmbedded } from "../support/embedded-client.ts";
 import { registerFleet } from "../support/fleet.ts";
 import { startVigil, tempFolder } from "../support/vigil-process.ts";
-import { load } from "./ingest.ts";
+import { load } from "./load-process.ts";
 import { median, type Row } from "./report.ts";
 
 const connections = 1000;
@@ -66,7 +66,7 @@ export async function benchRuledPackets(): Promise<Row[]> {
     const startMs = Math.floor(Date.now() / 1000) * 1000 - 14 * 60_000;
     const run = async (kind: keyof typeof firstUids, durationMs: number): Promise<number> => {
       const more = [firstUids[kind], startMs + runs[kind]++ * 150_000];
-      return (await load({ port }, connections, durationMs, 0, undefined, more)).perSecond;
+      return (await load({ port }, connections, durationMs, 0, more)).perSecond;
     };
     for (const kind of ["ruled", "free"] as const) await run(kind, 2000);
     const before = await evaluationsOf(service.ops);

@@ -8,7 +8,7 @@ import { withEmbedded } from "../support/embedded-client.ts";
 import { registerFleet } from "../support/fleet.ts";
 import { fillLog } from "../support/log-rows.ts";
 import { startVigil, tempFolder, vigilJson } from "../support/vigil-process.ts";
-import { load } from "./ingest.ts";
+import { load } from "./load-process.ts";
 import { median, type Row } from "./report.ts";
 import type { ReceiverStats } from "./webhook-receiver.ts";
 
@@ -193,7 +193,7 @@ export async function benchWebhooks(): Promise<Row[]> {
     const port = Number(service.gateway.split(":").at(-1));
     const firstUid = 860_000_000_000_000;
     const run = (durationMs: number) =>
-      load({ port }, devices, durationMs, packetRate, undefined, [firstUid, Date.now() - 3_600_000]);
+      load({ port }, devices, durationMs, packetRate, [firstUid, Date.now() - 3_600_000]);
     await run(3000);
     await pause(1000);
     receiver.reset();
