@@ -5,5 +5,6 @@ import { benchNames } from "./bench-command.ts";
 
 test("vigil bench names the benches that there are", async () => {
   const text = await readFile(join(import.meta.dirname, "../../test/bench/bench.ts"), "utf8");
-  expect([...text.matchAll(/^ {2}(\w+): bench\w+,$/gm)].map(([, name]) => name)).toEqual([...benchNames]);
+  const always = text.slice(0, text.indexOf("const onDemand"));
+  expect([...always.matchAll(/^ {2}(\w+): bench\w+,$/gm)].map(([, name]) => name)).toEqual([...benchNames]);
 });
