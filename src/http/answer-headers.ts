@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { rateHeaderList } from "./rate-limit-window.ts";
+import { pushRateHeaders } from "./rate-limit-window.ts";
 
 /**
  * On every answer. Nothing here is meant for browsers of other sites, so no CORS header is ever sent; the policy forbids frames
@@ -20,7 +20,7 @@ export const jsonType = "application/json; charset=utf-8";
 /** The headers of every answer of the API, names and values in turns. */
 function apiHeaders({ id, rateDecision }: FastifyRequest): string[] {
   const headers = ["x-request-id", id, ...constantHeaders];
-  if (rateDecision) headers.push(...rateHeaderList(rateDecision));
+  if (rateDecision) pushRateHeaders(headers, rateDecision);
   return headers;
 }
 

@@ -92,34 +92,34 @@ export function refuse(windows: readonly RateWindow[], nowMs: number): RateDecis
   };
 }
 
-const headerNames = [
-  "RateLimit-Policy",
-  "RateLimit",
-  "X-RateLimit-Limit",
-  "X-RateLimit-Remaining",
-  "X-RateLimit-Reset",
-];
-const wireNames = headerNames.map((name) => name.toLowerCase());
-
 /** The headers of section 21 without Retry-After. */
-export const rateHeaders = (decision: RateDecision): Record<string, string> =>
-  Object.fromEntries(headerValues(decision).map((value, index) => [headerNames[index], value]));
+export function rateHeaders(decision: RateDecision): Record<string, string> {
+  const [policy, left, limit, remaining, reset] = headerValues(decision);
+  return {
+    "RateLimit-Policy": policy,
+    RateLimit: left,
+    "X-RateLimit-Limit": limit,
+    "X-RateLimit-Remaining": remaining,
+    "X-RateLimit-Reset": reset,
+  };
+}
 
-/** The same as names and values in turns, the names as they go out. */
-export const rateHeaderList = (decision: RateDecision): string[] =>
-  headerValues(decision).flatMap((value, index) => [wireNames[index] as string, value]);
+/** Adds the same as names and values in turns, the names as they go out. */
+export function pushRateHeaders(headers: string[], decision: RateDecision): void {
+  const [policy, left, limit, remaining, reset] = headerValues(decision);
+  headers.push("ratelimit-policy", policy, "ratelimit", left);
+  headers.push("x-ratelimit-limit", limit, "x-ratelimit-remaining", remaining, "x-ratelimit-reset", reset);
+}
 
 /** Of equal remainders the shorter window is shown. */
-function headerValues({ states }: RateDecision): string[] {
-  const [first, ...others] = states;
-  if (!first) return [];
-  let tightest = first;
-  let policy = policyText(first);
-  let left = leftText(first);
-  for (const state of others) {
+function headerValues({ states }: RateDecision): [string, string, string, string, string] {
+  let tightest = states[0] as RateState;
+  let policy = "";
+  let left = "";
+  for (const state of states) {
     if (isTighter(state, tightest)) tightest = state;
-    policy += `, ${policyText(state)}`;
-    left += `, ${leftText(state)}`;
+    policy += policy === "" ? policyText(state) : `, ${policyText(state)}`;
+    left += left === "" ? leftText(state) : `, ${leftText(state)}`;
   }
   return [policy, left, String(tightest.quota), String(tightest.remaining), String(tightest.resetSeconds)];
 }
