@@ -131,10 +131,8 @@ export function buildApp(options: AppOptions): FastifyInstance {
   const { db, clock, log } = options;
   const newId = makeUuidV7Texts();
   const app = fastify({
-    loggerInstance: log as FastifyBaseLogger,
+    loggerInstance: childless(log),
     logController: new LogController({ disableRequestLogging: true }),
-    // Lines name the request themselves; a logger for each call would cost more than its gates.
-    childLoggerFactory: (logger) => logger,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 20_000 },
     exposeHeadRoutes: false,
     trustProxy: options.trustProxy.length > 0 ? [...options.trustProxy] : false,
@@ -236,6 +234,13 @@ export function buildApp(options: AppOptions): FastifyInstance {
       .send(JSON.stringify(errorBodyFor(request.method, pathFound(request), apiError, request.id)));
   });
   return app;
+}
+
+/** Lines name the request themselves; a logger for each call, or a look at whether it is one, would cost more than the gates. */
+function childless(log: Logger): FastifyBaseLogger {
+  const logger = log.child({}) as FastifyBaseLogger;
+  logger.child = () => logger;
+  return logger;
 }
 
 /** What the router found, however the address was written; an unknown address as it came. */
