@@ -8,17 +8,13 @@ export function utcTimeOf(text: string | undefined): number | null {
     /^(\d{4}|\d{2})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})$/.exec(text ?? "") ??
     /^(\d{4})-(\d{2})-(\d{2}) (\d{2}):(\d{2}):(\d{2})$/.exec(text ?? "");
   if (!match) return null;
-  const [rawYear = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1).map(Number);
-  const year = match[1]?.length === 2 ? 2000 + rawYear : rawYear;
-  const time = new Date(Date.UTC(year, month - 1, day, hour, minute, second));
-  const isCalendarTime =
-    time.getUTCFullYear() === year &&
-    time.getUTCMonth() === month - 1 &&
-    time.getUTCDate() === day &&
-    time.getUTCHours() === hour &&
-    time.getUTCMinutes() === minute &&
-    time.getUTCSeconds() === second;
-  return isCalendarTime ? time.getTime() : null;
+  const year = Number(match[1]) + (match[1]?.length === 2 ? 2000 : 0);
+  const [month, day] = [Number(match[2]), Number(match[3])];
+  const [hour, minute, second] = [Number(match[4]), Number(match[5]), Number(match[6])];
+  // To Date.UTC the first hundred years are those of the last century.
+  if (year < 100 || month < 1 || month > 12 || hour > 23 || minute > 59 || second > 59) return null;
+  const timeMs = Date.UTC(year, month - 1, day, hour, minute, second);
+  return new Date(timeMs).getUTCDate() === day ? timeMs : null;
 }
 
 /**
