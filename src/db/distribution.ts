@@ -18,6 +18,8 @@ const settingsKey = "distribution";
 const sessionSettings = {
   "citus.max_adaptive_executor_pool_size": "1",
   "citus.multi_shard_modify_mode": "sequential",
+  // A read of a device whose node hangs gives its connection back before others lack it.
+  "citus.node_connection_timeout": "5s",
 } as const;
 
 export interface Distribution {
@@ -52,6 +54,7 @@ export async function readDistribution(db: Db, tables = distributedTables): Prom
     select nodename || ':' || nodeport as name, isactive as active, shouldhaveshards as holds
     from pg_dist_node where noderole = 'primary'`;
   for (const { name, active } of nodes) if (!active) reasons.push(`the node ${name} is not active`);
+  if (reasons.length === 0) reasons.push(...(await findSilentNodes(db)));
   const workers = nodes.filter(({ active, holds }) => active && holds).length;
   if (workers === 0) reasons.push("no node holds shards: add workers with citus_add_node");
   reasons.push(...(await findCatalogProblems(db, tables)));
@@ -62,6 +65,13 @@ export async function readDistribution(db: Db, tables = distributedTables): Prom
   const present = new Set(rows.map(({ table }) => table));
   const distributed = names.filter((name) => present.has(name));
   return { citus, workers, distributed, reasons, notes: await findNotes(db) };
+}
+
+async function findSilentNodes(db: Db): Promise<string[]> {
+  const nodes = await db.many<{ name: string; answers: boolean }>`
+    select nodename || ':' || nodeport as name, citus_check_connection_to_node(nodename, nodeport) as answers
+    from pg_dist_node where noderole = 'primary' and isactive`;
+  return nodes.flatMap(({ name, answers }) => (answers ? [] : `the node ${name} does not answer`));
 }
 
 /** Both are needed to move shards while the service runs, and neither to distribute. */

@@ -103,14 +103,20 @@ export async function storeBatch(
   const isDoubtful = mayHaveMissedAny(holds, rules);
   // Most batches need no answer before their packets are evaluated: then the transaction begins with the message that stores states.
   const asks = sorted.asked.size > 0 ? [askStatement(sorted)] : [];
-  const opening = asks.length > 0 || isDoubtful ? await pipeline(client, [...begin, ...asks]) : undefined;
+  // While an earlier attempt may have committed, nothing that a node of the database could refuse stands before the answer.
+  const isUncertain = batch.pending !== undefined;
+  const opening =
+    asks.length > 0 || isDoubtful || isUncertain
+      ? await pipeline(client, isUncertain ? begin : [...begin, ...asks])
+      : undefined;
   if (opening) {
     const versions = versionsOf(opening);
     if (!versions) return committedBefore(client, batch);
     batch.pending = undefined;
     for (const id of organizationIds) rules.set(id, await book.atLeast(id, versions.get(id) ?? 0));
   }
-  const duplicates = markKnown(sorted, opening?.[begin.length] as QueryArrayResult<[string]> | undefined);
+  const [answer] = isUncertain && asks.length > 0 ? await pipeline(client, asks) : (opening?.slice(begin.length) ?? []);
+  const duplicates = markKnown(sorted, answer as QueryArrayResult<[string]> | undefined);
   const { isNew, certain, newestOf } = sorted;
   const past = isDoubtful ? await readPast(onClient(client), holds, rules) : new Map<string, PastThresholds>();
   const rows = noRows();

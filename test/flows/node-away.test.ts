@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import type { NodeWaits } from "../../src/db/node-watch.ts";
+import { isNodeFailure, type NodeWaits, NodeWatch } from "../../src/db/node-watch.ts";
+import { maintainPartitions } from "../../src/db/partitions.ts";
+import { noMemory, toStored } from "../../src/ingest/rules/rule-memory.ts";
+import { runRuleTimers } from "../../src/ingest/rules/rule-timers.ts";
+import { makeLogger } from "../../src/lib/logger.ts";
+import { Metrics } from "../../src/lib/metrics.ts";
+import { partitionedTables } from "../../src/roles/partitioned-tables.ts";
 import { type DatabaseProxy, openDatabaseProxy } from "../support/database-proxy.ts";
 import { imeis } from "../support/devices.ts";
 import { type GatewayWorld, openGatewayWorld, type TestGateway, vitals } from "../support/gateway.ts";
@@ -113,6 +119,42 @@ describe.skipIf(!process.env.VIGIL_TEST_CITUS_URL)("while a node of a distribute
     proxy.mend();
     // The connection that it had before holds on.
     await answeredTo(away, n);
+  });
+
+  test("timers of rules run for the others", async () => {
+    const nodes = new NodeWatch({ db: world.db, log: makeLogger("silent"), metrics: new Metrics(), waits: nodeWaits });
+    const { rules } = gateway;
+    const due = [...away, ...others].map(({ id }) => id);
+    await world.db.run`
+      insert into rule_states (device_id, organization_id, state, due_at)
+      select id, ${world.organizationId}, ${JSON.stringify(toStored(noMemory))}::jsonb, now() - interval '1 second'
+      from unnest(${due}::uuid[]) id
+      on conflict (device_id) do update set due_at = excluded.due_at`;
+    proxy.cut();
+    const lost = await world.db.many`select ts from locations where device_id = any(${due}::uuid[])`.catch(
+      (error) => error,
+    );
+    await nodes.noteFailure(lost);
+    expect(await runRuleTimers({ db: world.db, nodes, clock: world.clock, rules })).toBe(others.length);
+    proxy.mend();
+    await nodes.noteFailure(lost);
+    expect(await runRuleTimers({ db: world.db, nodes, clock: world.clock, rules })).toBe(away.length);
+    nodes.close();
+  });
+
+  test("partitions of tables that are on the coordinator are made all the same", async () => {
+    const laterMs = world.clock.nowMs() + 100 * 86_400_000;
+    const isMade = async (): Promise<boolean> => {
+      const day = new Date(laterMs).toISOString().slice(0, 10).replaceAll("-", "");
+      const { found } = await world.db.one<{ found: boolean }>`
+        select to_regclass(${`outbound_events_p${day}`}) is not null as found`;
+      return found;
+    };
+    proxy.cut();
+    const failure = await maintainPartitions(world.db, partitionedTables, laterMs).catch((error: unknown) => error);
+    expect([isNodeFailure(failure), await isMade()]).toEqual([true, true]);
+    proxy.mend();
+    expect((await maintainPartitions(world.db, partitionedTables, laterMs)).created.length).toBeGreaterThan(0);
   });
 
   test("a gateway that closes waits for none of them, and what was not answered is stored once when it is sent again", async () => {

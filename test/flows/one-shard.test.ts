@@ -52,12 +52,15 @@ describe.skipIf(!process.env.VIGIL_TEST_CITUS_URL)("on a distributed database", 
   const sent = new Map<string, Sent>();
 
   beforeAll(async () => {
-    const query = pg.Client.prototype.query as (...args: unknown[]) => unknown;
-    vi.spyOn(pg.Client.prototype, "query").mockImplementation(function (this: pg.Client, ...args: unknown[]) {
-      const { text, values = [] } = (typeof args[0] === "string" ? { text: args[0] } : args[0]) as Partial<Sent>;
-      if (text && written.test(text) && !/^(explain|create|copy)/.test(text)) sent.set(text, { text, values });
-      return query.apply(this, args);
-    } as never);
+    const { submit } = pg.Query.prototype as unknown as { submit(connection: unknown): unknown };
+    vi.spyOn(pg.Query.prototype as unknown as { submit: typeof submit }, "submit").mockImplementation(function (
+      this: Sent,
+      connection,
+    ) {
+      const { text, values } = this;
+      if (written.test(text) && !/^(explain|create|copy)/.test(text)) sent.set(text, { text, values: values ?? [] });
+      return submit.call(this, connection);
+    });
     world = await openGatewayWorld();
     gateway = await world.open();
   });

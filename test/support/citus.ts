@@ -5,8 +5,8 @@ import { migrate } from "../../src/db/migrate.ts";
 import { makeClock } from "../../src/lib/clock.ts";
 import { makeLogger } from "../../src/lib/logger.ts";
 
-/** Few: each partition of a table is as many tables. */
-const shards = 4;
+/** One for each of two workers: every partition of a table is as many tables. */
+const shards = 2;
 /** One-off databases are made and dropped all the time: what Citus would send to the workers is done on each of them by hand. */
 const quiet = "set citus.enable_ddl_propagation to off";
 const settings = {
