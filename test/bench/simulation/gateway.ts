@@ -128,18 +128,16 @@ export class SimulatedGateway {
           then();
         }),
       );
-    const tell = (): void => work(costs.told * count, () => commit(costs.databaseBatch / 8 + costs.logged * count));
+    const tell = (): void => work(costs.told * count, () => commit(costs.logged * count));
     const store = (): void => {
-      const copyUs = costs.databaseBatch / 4 + costs.copied * count;
+      const copyUs = costs.databaseBatch / 2 + costs.copied * count;
       // The lanes are the last lock, after all other rows are written.
       if (isLogging) ask(copyUs, tell, (then) => lanes.lock(organizations, then));
       else commit(copyUs);
     };
     const copy = (): void => work(costs.programBatch / 4 + (costs.stored * count) / 2, store);
-    const evaluate = (): void =>
-      work(costs.programBatch / 4 + (costs.stored * count) / 2, () =>
-        ask(costs.databaseBatch / 4 + costs.updated * count, copy),
-      );
-    work(costs.programBatch / 4, () => ask(costs.databaseBatch / 4, evaluate));
+    work(costs.programBatch / 2 + (costs.stored * count) / 2, () =>
+      ask(costs.databaseBatch / 2 + costs.updated * count, copy),
+    );
   }
 }
