@@ -2,7 +2,7 @@ import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
 import { BinaryWriter, binaryArray } from "./binary-writer.ts";
-import { CopyRows, copyAnd } from "./copy-in.ts";
+import { CopyRows, copyAnd, copyAndAsk } from "./copy-in.ts";
 
 let database: TestDatabase;
 let client: pg.Client;
@@ -71,6 +71,31 @@ test("an error in one COPY undoes all, keeps the connection, and does not reach 
   await client.query("rollback");
   const { rows } = await client.query("select count(*)::int as count from rows where t in ('kept?', 'never')");
   expect(rows).toEqual([{ count: 0 }]);
+});
+
+const countOf = (text: string) => ({
+  name: "count_of",
+  text: "select count(*)::int as count from rows where t = $1",
+  values: [text],
+});
+
+test("a statement behind COPYs sees their rows and may be asked again, also without any", async () => {
+  const copy = new CopyRows("rows", ["t"]);
+  copy.row().text("counted");
+  expect(await copyAndAsk(client, [copy], countOf("counted"))).toEqual([{ count: 1 }]);
+  expect(await copyAndAsk(client, [], countOf("counted"))).toEqual([{ count: 1 }]);
+});
+
+test("an error in a COPY or in the statement behind it keeps the connection", async () => {
+  const bad = new CopyRows("rows", ["j"]);
+  bad.row().jsonb('{"a":"\\u0000"}');
+  await client.query("begin");
+  const unparsed = { ...countOf("counted"), name: "count_later" };
+  await expect(copyAndAsk(client, [bad], unparsed)).rejects.toMatchObject({ code: "22P05" });
+  await client.query("rollback");
+  const wrong = { name: "wrong", text: "select 1 / $1::int", values: [0] };
+  await expect(copyAndAsk(client, [], wrong)).rejects.toMatchObject({ code: "22012" });
+  expect(await copyAndAsk(client, [], unparsed)).toEqual([{ count: 1 }]);
 });
 
 test("the binary writer sends arrays as parameters", async () => {

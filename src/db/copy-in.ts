@@ -1,5 +1,6 @@
-import type { Client, Connection, Submittable } from "pg";
+import { type Client, type Connection, Query, type QueryResultRow, type Submittable } from "pg";
 import { BinaryWriter } from "./binary-writer.ts";
+import type { Statement } from "./sql.ts";
 
 const signature = Buffer.from("PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0", "latin1");
 
@@ -43,24 +44,50 @@ interface CopyConnection extends Connection {
  * sent ahead; a server that has met an error drops what it did not ask for, and does not reach the last statement.
  */
 export function copyAnd(client: Client, copies: readonly CopyRows[], last: string): Promise<void> {
-  const filled = copies.filter(({ count }) => count > 0);
   return new Promise((resolve, reject) => {
-    client.query(new CopyMessage(filled, last, (error) => (error ? reject(error) : resolve())));
+    client.query(new CopyMessage(copies, last, undefined, (error) => (error ? reject(error) : resolve())));
+  });
+}
+
+/** Runs the COPYs and then a statement, whose rows it returns: a single round trip too. */
+export function copyAndAsk<T extends QueryResultRow>(
+  client: Client,
+  copies: readonly CopyRows[],
+  statement: Statement,
+): Promise<T[]> {
+  return new Promise((resolve, reject) => {
+    const question = new Query<T>(statement, (error, result) => (error ? reject(error) : resolve(result.rows)));
+    const send = question.submit.bind(question);
+    // On its way before it is its turn.
+    question.submit = () => undefined;
+    Object.assign(question, { label: statement.name });
+    // When both fail, the first error says what is wrong.
+    client.query(new CopyMessage(copies, "", send, (error) => error && reject(error)));
+    client.query(question);
   });
 }
 
 class CopyMessage implements Submittable {
-  readonly label = "COPY and COMMIT";
+  /** The name of its span. */
+  readonly label: string;
   readonly #copies: readonly CopyRows[];
   readonly #last: string;
+  readonly #sendMore: ((connection: Connection) => void) | undefined;
   readonly #done: (error: Error | undefined) => void;
   #error: Error | undefined;
   /** The client looks at it for a query timeout; none is set. */
   callback = (): void => undefined;
 
-  constructor(copies: readonly CopyRows[], last: string, done: (error: Error | undefined) => void) {
-    this.#copies = copies;
+  constructor(
+    copies: readonly CopyRows[],
+    last: string,
+    sendMore: ((connection: Connection) => void) | undefined,
+    done: (error: Error | undefined) => void,
+  ) {
+    this.#copies = copies.filter(({ count }) => count > 0);
     this.#last = last;
+    this.label = last.endsWith("commit") ? "COPY and COMMIT" : "COPY";
+    this.#sendMore = sendMore;
     this.#done = done;
   }
 
@@ -72,6 +99,7 @@ class CopyMessage implements Submittable {
       wire.sendCopyFromChunk(copy.finish());
       wire.endCopyFrom();
     }
+    this.#sendMore?.(connection);
     wire.stream.uncork();
   }
 
@@ -79,6 +107,7 @@ class CopyMessage implements Submittable {
   handleRowDescription(): void {}
   handleDataRow(): void {}
   handleCommandComplete(): void {}
+  handleEmptyQuery(): void {}
 
   /** After an error of the server the client waits for ReadyForQuery with no active query; after a lost connection nothing comes. */
   handleError(error: Error): void {

@@ -1,11 +1,12 @@
 import type { Client, QueryArrayResult } from "pg";
-import { copyAnd } from "../db/copy-in.ts";
+import { copyAnd, copyAndAsk } from "../db/copy-in.ts";
 import { onClient } from "../db/database.ts";
 import { isRefusal } from "../db/node-watch.ts";
 import { pipeline } from "../db/pipeline.ts";
 import { formatUuid, newUuid } from "../lib/ids.ts";
 import { makeIsoTime } from "../lib/iso-time.ts";
 import type { OutboundEntry } from "../outbox/outbound-entry.ts";
+import type { Lane } from "../outbox/outbound-lanes.ts";
 import { eventTypes } from "../resources/events/event-types.ts";
 import type { Tracer } from "../tracing/tracer.ts";
 import type { AcceptedPacket, BatchStep, PartRefusal } from "./batch-step.ts";
@@ -23,7 +24,7 @@ import {
   sortReports,
 } from "./frame-keys.ts";
 import { noRows } from "./ingest-rows.ts";
-import { outboundOf } from "./outbound-rows.ts";
+import { lockLanes, outboundOf } from "./outbound-rows.ts";
 import { type Packet, reportsOf } from "./packet.ts";
 import { tracesOfDevices } from "./packet-traces.ts";
 import { addPresenceEvents } from "./presence-events.ts";
@@ -172,20 +173,16 @@ export async function storeBatch(
   const memories = outcomes.map(({ hold, memory }) => [hold, memory] as const);
   const count = outcomes.reduce((sum, { rules }) => sum + rules.evaluations, 0);
   const traceOf = options.tracer ? tracesOfDevices(batch.packets) : undefined;
-  const locking = outboundOf(client, rows, nowMs, traceOf);
-  // Made while the database answers; should this throw, the other is not asked any more.
-  locking.catch(() => undefined);
-  const copies = copiesOf(rows);
-  const outbound = await locking;
   const recordings = rows.events.flatMap(({ typeNumber, data }) => (typeNumber === ecgType ? [data.status] : []));
   const refused = taken.flatMap(({ packet, refusal }) => (refusal ? [{ packet, reason: refusal }] : []));
-  batch.pending = { memories, duplicates, ruleEvaluations: count, outbound: rows.outbound, recordings, refused };
+  const copies = [copyFrameKeys(certain), ...copiesOf(rows)];
+  const locking = lockLanes(rows, nowMs);
   try {
-    await copyAnd(
-      client,
-      [copyFrameKeys(certain), ...copies, outbound.copy],
-      [...outbound.wakeUps, "commit"].join("; "),
-    );
+    // Whoever else writes for these organizations waits for the lanes from their lock to the commit: all else is written before.
+    const lanes = locking ? await copyAndAsk<Lane>(client, copies, locking) : [];
+    const outbound = outboundOf(lanes, rows, traceOf);
+    batch.pending = { memories, duplicates, ruleEvaluations: count, outbound: rows.outbound, recordings, refused };
+    await copyAnd(client, locking ? [outbound.copy] : copies, [...outbound.wakeUps, "commit"].join("; "));
   } catch (error) {
     if (isRefusal(error)) batch.pending = undefined;
     if (!isKnownKey(error)) throw error;

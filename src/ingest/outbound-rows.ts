@@ -1,6 +1,5 @@
-import type { Client } from "pg";
 import { CopyRows } from "../db/copy-in.ts";
-import { namedStatement } from "../db/sql.ts";
+import { namedStatement, type Statement } from "../db/sql.ts";
 import { formatUuid, uuidBytes } from "../lib/ids.ts";
 import { factOf } from "../outbox/outbound-entry.ts";
 import { type Lane, reserveLanes } from "../outbox/outbound-lanes.ts";
@@ -22,17 +21,17 @@ export interface BatchOutbound {
   wakeUps: string[];
 }
 
-/** To be called when all rows of the batch are known, and right before its commit: it locks the lanes of its organizations. */
-export async function outboundOf(
-  client: Client,
-  rows: BatchRows,
-  nowMs: number,
-  traceOf?: TraceOfFact,
-): Promise<BatchOutbound> {
+/**
+ * Locks the lanes of the organizations that the batch has something to tell of. To be asked as the last thing before the outbound
+ * rows and the commit: whoever else writes to these lanes waits from then on. Undefined: there is nothing to tell.
+ */
+export function lockLanes(rows: BatchRows, nowMs: number): Statement | undefined {
   const counts = countsOf(rows);
-  if (counts.size === 0) return { copy: copyOf([]), wakeUps: [] };
-  const locked = await client.query<Lane>(namedStatement("ingest_outbound", reserveLanes(counts, nowMs)));
-  const writer = new OutboundWriter(locked.rows);
+  return counts.size === 0 ? undefined : namedStatement("ingest_outbound", reserveLanes(counts, nowMs));
+}
+
+export function outboundOf(lanes: readonly Lane[], rows: BatchRows, traceOf?: TraceOfFact): BatchOutbound {
+  const writer = new OutboundWriter(lanes);
   if (!writer.isIdle) addFacts(writer, rows);
   // Both values are made by the program, and a text of several statements takes no parameters.
   const wakeUps = writer.pushed().map((id) => `select pg_notify('${outboundChannel}', '${id}')`);

@@ -16,6 +16,7 @@ import { benchRules } from "./rules.ts";
 import { benchSlow } from "./slow.ts";
 import { benchSpread } from "./spread.ts";
 import { benchTenant } from "./tenant.ts";
+import { benchUnitCosts } from "./unit-costs.ts";
 import { benchWebhooks } from "./webhooks.ts";
 
 /** `npm run bench -- http`: Vigil against the raw limit of the same work, in one run on one machine. */
@@ -40,6 +41,7 @@ const onDemand: typeof benches = {
   queues: benchQueues,
   tenant: benchTenant,
   slow: benchSlow,
+  "unit-costs": benchUnitCosts,
 };
 const known = { ...benches, ...onDemand };
 

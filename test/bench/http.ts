@@ -11,11 +11,11 @@ import { type Credentials, fetchTokenOf, startVigil, tempFolder, vigilJson } fro
 import { median, type Row } from "./report.ts";
 
 const rounds = 5;
-const roundMs = 3000;
+export const roundMs = 3000;
 const connections = 32;
 const script = (name: string): string[] => ["--import", "tsx", join(import.meta.dirname, name)];
 
-async function load(address: string, path: string, authorization: string): Promise<number> {
+export async function loadReads(address: string, path: string, authorization: string): Promise<number> {
   const { hostname, port } = new URL(address);
   const args = [hostname, port, path, authorization, String(connections), String(roundMs)];
   const { stdout } = await promisify(execFile)(process.execPath, [...script("load.ts"), ...args]);
@@ -41,11 +41,11 @@ interface Read {
 async function compare(http: string, authorization: string, bare: string, read: Read): Promise<Row> {
   const { what, path, barePath, goal } = read;
   const [ours, limit]: [number[], number[]] = [[], []];
-  await load(http, path, authorization);
-  await load(bare, barePath, authorization);
+  await loadReads(http, path, authorization);
+  await loadReads(bare, barePath, authorization);
   for (let round = 0; round < rounds; round++) {
-    ours.push(await load(http, path, authorization));
-    limit.push(await load(bare, barePath, authorization));
+    ours.push(await loadReads(http, path, authorization));
+    limit.push(await loadReads(bare, barePath, authorization));
   }
   return {
     what,

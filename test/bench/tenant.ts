@@ -17,7 +17,9 @@ const devices = 2000;
 const many = 100;
 /** What a flush of the log takes longer on a slow disk. */
 const flushMs = 5;
-const gatewayCounts = isQuick ? [1, 2] : [1, 2, 3];
+/** `--gateways 3` for one number of them. */
+const gatewaysAt = process.argv.indexOf("--gateways");
+const gatewayCounts = gatewaysAt >= 0 ? [Number(process.argv[gatewaysAt + 1])] : isQuick ? [1, 2] : [1, 2, 3];
 const protocol: LoadProtocol = process.argv.includes("--teltonika") ? "teltonika" : "iw";
 const { modelSlug, fixesPerFrame } = loadFrames[protocol];
 const firstUids = { one: 864_000_000_000_000, many: 865_000_000_000_000 };

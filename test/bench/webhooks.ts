@@ -23,14 +23,14 @@ const waiting = waitingAt < 0 ? 100_000 : Number(process.argv[waitingAt + 1]);
 const script = (name: string): string[] => ["--import", "tsx", join(import.meta.dirname, name)];
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
-interface ReceiverProcess {
+export interface ReceiverProcess {
   url(path: string): string;
   stats(path: string): Promise<ReceiverStats>;
   reset(): void;
   child: ChildProcess;
 }
 
-async function makeCertificates(folder: string): Promise<void> {
+export async function makeCertificates(folder: string): Promise<void> {
   const authority = makeAuthority();
   const { key, cert } = authority.issue(["127.0.0.1"]);
   for (const [name, text] of Object.entries({ "key.pem": key, "cert.pem": cert, "ca.pem": authority.ca })) {
@@ -38,7 +38,7 @@ async function makeCertificates(folder: string): Promise<void> {
   }
 }
 
-async function openReceiverProcess(folder: string): Promise<ReceiverProcess> {
+export async function openReceiverProcess(folder: string): Promise<ReceiverProcess> {
   const args = [...script("webhook-receiver.ts"), join(folder, "key.pem"), join(folder, "cert.pem")];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit", "ipc"] });
   const port = await new Promise<string>((done) =>

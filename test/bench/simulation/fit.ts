@@ -23,7 +23,11 @@ const programShares = { received: 0.3, stored: 0.45, answered: 0.25 };
 /** How the database's time of a packet divides: keys and state rows before the copies, and the copies. */
 const databaseShares = { updated: 0.4, copied: 0.6 };
 
-export function costsOf({ runs, idle, roundTripUs }: MeasuredRuns): GatewayCosts {
+/** `row` is what a row of the outbound log costs more, for packets that have one. */
+export function costsOf(
+  { runs, idle, roundTripUs }: MeasuredRuns,
+  row = { programUs: 0, databaseUs: 0 },
+): GatewayCosts {
   const points = (pick: (run: MeasuredRun) => number, idleUs: number) =>
     runs.map((run) => ({ batchesPerPacket: 1 / run.packetsPerBatch, cpuUs: pick(run) - idleUs / run.perSecond }));
   const program = fitLine(points(({ programUs }) => programUs, idle.programUs));
@@ -36,6 +40,8 @@ export function costsOf({ runs, idle, roundTripUs }: MeasuredRuns): GatewayCosts
     updated: database.packet * databaseShares.updated,
     copied: database.packet * databaseShares.copied,
     databaseBatch: database.batch,
+    told: row.programUs,
+    logged: row.databaseUs,
     roundTripUs,
   };
 }

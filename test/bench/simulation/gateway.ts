@@ -15,6 +15,9 @@ export interface GatewayCosts {
   copied: number;
   /** Of the database, for a batch. */
   databaseBatch: number;
+  /** For the rows of the outbound log of a packet, while their lane is locked: of the program, and of the database. */
+  told: number;
+  logged: number;
   /** How long a question to the database is under way, both directions, without what anybody computes. */
   roundTripUs: number;
 }
@@ -117,34 +120,24 @@ export class SimulatedGateway {
       }
       this.#next();
     };
-    const commit = (): void =>
-      ask(
-        costs.databaseBatch / 4 + costs.copied * count,
-        () => work(costs.programBatch / 4 + costs.answered * count, settle),
-        (then) =>
-          disk.flush(() => {
-            lanes.unlock(organizations);
-            then();
-          }),
+    const answer = (): void => work(costs.programBatch / 4 + costs.answered * count, settle);
+    const commit = (costUs: number): void =>
+      ask(costUs, answer, (then) =>
+        disk.flush(() => {
+          lanes.unlock(organizations);
+          then();
+        }),
       );
-    const copy = (): void => work(costs.programBatch / 4 + (costs.stored * count) / 2, commit);
-    const lock = (): void => {
-      if (!isLogging) {
-        copy();
-        return;
-      }
-      // The rows are made while the database takes the lock.
-      let open = 2;
-      const both = (): void => {
-        if (--open === 0) commit();
-      };
-      work(costs.programBatch / 4 + (costs.stored * count) / 2, both);
-      ask(costs.databaseBatch / 4, () => lanes.lock(organizations, both));
+    const tell = (): void => work(costs.told * count, () => commit(costs.logged * count));
+    const store = (): void => {
+      const copyUs = costs.databaseBatch / 2 + costs.copied * count;
+      // The lanes are the last lock, after all other rows are written.
+      if (isLogging) ask(copyUs, tell, (then) => lanes.lock(organizations, then));
+      else commit(copyUs);
     };
-    const evaluate = (): void =>
-      work(costs.programBatch / 4 + (costs.stored * count) / 2, () =>
-        ask(costs.databaseBatch / 4 + costs.updated * count, lock),
-      );
-    work(costs.programBatch / 4, () => ask(costs.databaseBatch / 4, evaluate));
+    const copy = (): void => work(costs.programBatch / 4 + (costs.stored * count) / 2, store);
+    work(costs.programBatch / 2 + (costs.stored * count) / 2, () =>
+      ask(costs.databaseBatch / 2 + costs.updated * count, copy),
+    );
   }
 }

@@ -11,6 +11,8 @@ const free = {
   updated: 0,
   copied: 0,
   databaseBatch: 0,
+  told: 0,
+  logged: 0,
   roundTripUs: 0,
 };
 const quiet: Scenario = {
@@ -44,7 +46,14 @@ describe("the simulated queue of packets", () => {
   });
 
   it("is bound by the lock of one organization, however many gateways there are, and not by those of many", () => {
-    const locked = { ...quiet, gateways: 4, devices: 4000, rate: 0, isLogging: true, costs: { ...free, copied: 100 } };
+    const locked = {
+      ...quiet,
+      gateways: 4,
+      devices: 4000,
+      rate: 0,
+      isLogging: true,
+      costs: { ...free, copied: 100, logged: 100 },
+    };
     const [one, many] = [simulate(locked), simulate({ ...locked, organizations: 4000 })];
     expect(one.perSecond).toBeLessThan(10_000);
     expect(one.perSecond).toBeGreaterThan(9000);
