@@ -13,6 +13,7 @@ import { benchQueues } from "./queues.ts";
 import { benchReplay } from "./replay.ts";
 import { printReport, type Row } from "./report.ts";
 import { benchRules } from "./rules.ts";
+import { benchSlow } from "./slow.ts";
 import { benchSpread } from "./spread.ts";
 import { benchTenant } from "./tenant.ts";
 import { benchWebhooks } from "./webhooks.ts";
@@ -28,7 +29,7 @@ const benches: Record<string, () => Promise<Row[]>> = {
   replay: benchReplay,
 };
 
-/** Only when named: they need a browser, an hour, many open files or a Citus, or print costs instead of ratios. */
+/** Only when named: they need a browser, an hour, many open files, a slow disk or a Citus, or print costs instead of ratios. */
 const onDemand: typeof benches = {
   console: benchConsole,
   "console-lists": benchConsoleLists,
@@ -38,6 +39,7 @@ const onDemand: typeof benches = {
   processes: benchProcesses,
   queues: benchQueues,
   tenant: benchTenant,
+  slow: benchSlow,
 };
 const known = { ...benches, ...onDemand };
 

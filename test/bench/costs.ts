@@ -8,7 +8,8 @@ import { embeddedUrl, withEmbedded } from "../support/embedded-client.ts";
 import { addIntegrations, registerFleet } from "../support/fleet.ts";
 import { startVigil, tempFolder } from "../support/vigil-process.ts";
 import { bytesOf, printRooms, printStatements, printTables, resetCounts } from "./cost-tables.ts";
-import { load, startBare } from "./ingest.ts";
+import { startBare } from "./ingest.ts";
+import { load } from "./load-process.ts";
 import { cpuMs, databaseCpuMs } from "./process-cpu.ts";
 import type { Row } from "./report.ts";
 

@@ -1,26 +1,28 @@
 import { connect, type Socket } from "node:net";
+import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { type LoadFrames, type LoadProtocol, loadFrames } from "./load-frames.ts";
 
 /**
- * Devices in a process of their own. Arguments: port connections milliseconds rate. Rate 0 is a closed loop, one packet in progress
- * per connection; otherwise so many packets a second over all connections. First all log in; a line "connected" says so, and a
- * line on stdin starts the load. Prints packets acknowledged per second, the times of their answers and its own CPU time. Two more arguments: the
- * first IMEI, and the time of the first packet, for devices whose packets must not be late. `--protocol` names what they speak.
+ * Devices in a process of their own. Arguments: port connections. First all log in; a line "connected" says so. Then each line on
+ * stdin is a round, "milliseconds rate": rate 0 is a closed loop, one packet in progress per connection; otherwise so many packets a
+ * second over all connections. A round ends when everything it sent is answered, and prints packets acknowledged per second, the
+ * times of their answers and its own CPU time. Two more arguments: the first IMEI, and the time of the first packet, for devices whose packets must not
+ * be late. `--protocol` names what they speak.
  */
 const { values: options, positionals } = parseArgs({
   options: { protocol: { type: "string", default: "iw" } },
   allowPositionals: true,
 });
-const [port, connections, durationMs, rate, firstUid = 860_000_000_000_000, startMs] = positionals.map(Number) as [
-  number,
-  number,
+const [port, connections, firstUid = 860_000_000_000_000, startMs] = positionals.map(Number) as [
   number,
   number,
   number?,
   number?,
 ];
 const { login, isLoginAnswer, report, answerBytes }: LoadFrames = loadFrames[options.protocol as LoadProtocol];
+/** Answers that take longer are missed: the round says so. */
+const lastAnswersMs = 10_000;
 
 interface Device {
   socket: Socket;
@@ -33,13 +35,25 @@ interface Device {
 const dayMs = 86_400_000;
 const baseMs = startMs ?? Math.floor(Date.now() / dayMs) * dayMs - 28 * dayMs;
 const devices: Device[] = [];
-const times: number[] = [];
-let isRunning = false;
-let acknowledged = 0;
+let times: number[] = [];
+let isClosedLoop = false;
+let inProgress = 0;
+let next = 0;
+let onAllAnswered = (): void => undefined;
 
 function send(device: Device): void {
+  inProgress++;
   device.sent.push(performance.now());
   device.socket.write(report(baseMs + device.n++ * 1000));
+}
+
+function answered(device: Device): void {
+  const sentAt = device.sent.shift();
+  if (sentAt === undefined) return;
+  times.push(performance.now() - sentAt);
+  inProgress--;
+  if (isClosedLoop) send(device);
+  else if (inProgress === 0) onAllAnswered();
 }
 
 function open(uid: string, first: number): Promise<Device> {
@@ -58,17 +72,54 @@ function open(uid: string, first: number): Promise<Device> {
         return;
       }
       rest += chunk.length;
-      for (; rest >= answerBytes; rest -= answerBytes) {
-        const sentAt = device.sent.shift();
-        if (sentAt !== undefined) times.push(performance.now() - sentAt);
-        acknowledged++;
-        if (rate === 0 && isRunning) send(device);
-      }
+      for (; rest >= answerBytes; rest -= answerBytes) answered(device);
     });
   });
 }
 
-// Packets of every run are new ones: a second of the bench is a minute of the device's clock, which is more than a device sends.
+async function sendSteadily(startedMs: number, durationMs: number, rate: number): Promise<void> {
+  let sent = 0;
+  for (let elapsed = 0; elapsed < durationMs; elapsed = performance.now() - startedMs) {
+    for (const due = Math.floor((elapsed / 1000) * rate); sent < due; sent++) {
+      send(devices[next++ % connections] as Device);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+}
+
+const allAnswered = (): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, lastAnswersMs);
+    onAllAnswered = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    if (inProgress === 0) onAllAnswered();
+  });
+
+async function round(durationMs: number, rate: number): Promise<void> {
+  times = [];
+  const cpuBefore = process.cpuUsage();
+  const startedMs = performance.now();
+  if (rate === 0) {
+    isClosedLoop = true;
+    for (const device of devices) send(device);
+    await new Promise((resolve) => setTimeout(resolve, durationMs));
+    isClosedLoop = false;
+  } else await sendSteadily(startedMs, durationMs, rate);
+  const acknowledged = times.length;
+  const seconds = (performance.now() - startedMs) / 1000;
+  const { user, system } = process.cpuUsage(cpuBefore);
+  await allAnswered();
+  // An answer that never came is the slowest of all.
+  times = [...times, ...Array.from({ length: inProgress }, () => lastAnswersMs)].sort((a, b) => a - b);
+  const at = (share: number): number => times[Math.floor(times.length * share)] ?? 0;
+  console.log(
+    JSON.stringify({ perSecond: acknowledged / seconds, p50: at(0.5), p99: at(0.99), cpuMs: (user + system) / 1000 }),
+  );
+}
+
+// Packets of every process are new ones: a second of the bench is a minute of the device's clock, which is more than a device sends.
 const first = startMs === undefined ? (Math.floor(performance.timeOrigin / 1000) % 36_000) * 60 : 0;
 for (let start = 0; start < connections; start += 200) {
   const size = Math.min(200, connections - start);
@@ -76,30 +127,8 @@ for (let start = 0; start < connections; start += 200) {
   devices.push(...(await Promise.all(opened)));
 }
 console.log("connected");
-await new Promise<void>((resolve) => process.stdin.once("data", () => resolve()));
-if (durationMs > 0) {
-  isRunning = true;
-  const cpuBefore = process.cpuUsage();
-  const startedMs = performance.now();
-  if (rate === 0) for (const device of devices) send(device);
-  else await sendSteadily(startedMs);
-  if (rate === 0) await new Promise((resolve) => setTimeout(resolve, durationMs));
-  isRunning = false;
-  const seconds = (performance.now() - startedMs) / 1000;
-  const { user, system } = process.cpuUsage(cpuBefore);
-  times.sort((a, b) => a - b);
-  const at = (share: number): number => times[Math.floor(times.length * share)] ?? 0;
-  console.log(
-    JSON.stringify({ perSecond: acknowledged / seconds, p50: at(0.5), p99: at(0.99), cpuMs: (user + system) / 1000 }),
-  );
+for await (const line of createInterface({ input: process.stdin })) {
+  const [durationMs, rate] = line.split(" ").map(Number) as [number, number];
+  await round(durationMs, rate);
 }
 process.exit(0);
-
-async function sendSteadily(startedMs: number): Promise<void> {
-  let sent = 0;
-  for (let elapsed = 0; elapsed < durationMs; elapsed = performance.now() - startedMs) {
-    for (const due = Math.floor((elapsed / 1000) * rate); sent < due; sent++)
-      send(devices[sent % connections] as Device);
-    await new Promise((resolve) => setTimeout(resolve, 1));
-  }
-}

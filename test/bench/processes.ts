@@ -3,7 +3,7 @@ import { availableParallelism } from "node:os";
 import { withEmbedded } from "../support/embedded-client.ts";
 import { registerFleet } from "../support/fleet.ts";
 import { type RunningVigil, startVigil, tempFolder } from "../support/vigil-process.ts";
-import { load } from "./ingest.ts";
+import { load } from "./load-process.ts";
 import { databaseCpuMs, pinTo, serviceCpuMs } from "./process-cpu.ts";
 import { median, type Row } from "./report.ts";
 

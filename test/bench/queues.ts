@@ -6,7 +6,7 @@ import { makeLogger } from "../../src/lib/logger.ts";
 import { embeddedUrl } from "../support/embedded-client.ts";
 import { addIntegrations, registerFleet } from "../support/fleet.ts";
 import { startVigil, tempFolder } from "../support/vigil-process.ts";
-import { load } from "./ingest.ts";
+import { load } from "./load-process.ts";
 import { cpuMs, databaseCpuMs } from "./process-cpu.ts";
 import type { Row } from "./report.ts";
 import type { MeasuredRun } from "./simulation/measured-run.ts";

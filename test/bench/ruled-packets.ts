@@ -2,7 +2,7 @@ import type pg from "pg";
 import { withEmbedded } from "../support/embedded-client.ts";
 import { registerFleet } from "../support/fleet.ts";
 import { startVigil, tempFolder } from "../support/vigil-process.ts";
-import { load } from "./ingest.ts";
+import { load } from "./load-process.ts";
 import { median, type Row } from "./report.ts";
 
 const connections = 1000;

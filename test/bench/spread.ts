@@ -7,7 +7,7 @@ import { makeAuthority } from "../support/certificates.ts";
 import { type CitusCluster, openCitusCluster } from "../support/citus-cluster.ts";
 import { openReceiver } from "../support/receiver.ts";
 import { fetchTokenOf, runVigil, startVigil, tempFolder } from "../support/vigil-process.ts";
-import { load } from "./ingest.ts";
+import { load } from "./load-process.ts";
 import { databaseCpuMs } from "./process-cpu.ts";
 import type { Row } from "./report.ts";
 

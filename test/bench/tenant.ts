@@ -4,9 +4,9 @@ import { makeLogger } from "../../src/lib/logger.ts";
 import { embeddedUrl } from "../support/embedded-client.ts";
 import { addIntegrations, registerFleet } from "../support/fleet.ts";
 import { type RunningVigil, startVigil, tempFolder } from "../support/vigil-process.ts";
-import { load } from "./ingest.ts";
 import { type LaneShares, sampleLanes } from "./lane-samples.ts";
 import { type LoadProtocol, loadFrames } from "./load-frames.ts";
+import { load } from "./load-process.ts";
 import { cpuMs, databaseCpuMs } from "./process-cpu.ts";
 import { median, type Row } from "./report.ts";
 

@@ -8,7 +8,7 @@ import { withEmbedded } from "../support/embedded-client.ts";
 import { registerFleet } from "../support/fleet.ts";
 import { fillLog } from "../support/log-rows.ts";
 import { startVigil, tempFolder, vigilJson } from "../support/vigil-process.ts";
-import { load } from "./ingest.ts";
+import { load } from "./load-process.ts";
 import { median, type Row } from "./report.ts";
 import type { ReceiverStats } from "./webhook-receiver.ts";
 
