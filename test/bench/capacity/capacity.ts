@@ -1,9 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { checkRuns } from "../simulation/check.ts";
 import { defaultPlan, type Plan } from "./model.ts";
-import { capacityPage, capacityTable, comparisonTable, figuresTable, readFigures, readRuns } from "./page.ts";
+import { capacityPage, capacityTable, comparisonText, figuresTable, readFigures } from "./page.ts";
 
 /**
  * `npm run capacity -- --devices 100000 --interval 30 --price-per-core-hour 0.05`: what a number of devices needs, from measured
@@ -25,7 +24,7 @@ const given = values as Record<string, string | boolean | undefined>;
 
 if (values.help) {
   for (const name of names) console.log(`  --${optionOf(name)} ${defaultPlan[name]}`);
-} else if (values.check) console.log(comparisonTable(checkRuns(readRuns())));
+} else if (values.check) console.log(comparisonText());
 else if (values.page || values.print) {
   const page = capacityPage(readFileSync(join(import.meta.dirname, "capacity-template.md"), "utf8"));
   if (values.print) process.stdout.write(page);

@@ -1,13 +1,18 @@
-/** What was measured, and under which conditions: figures.json. CPU in microseconds. */
+interface Cpu {
+  programUs: number;
+  databaseUs: number;
+}
+
+/** What was measured, and under which conditions: figures.json. CPU in microseconds; null: not measured, and counted as nothing. */
 export interface Figures {
   conditions: string;
   packet: { programUs: number; databaseUs: number; walBytes: number; diskBytes: number };
   /** On top, for each transaction of packets. */
-  batch: { programUs: number; databaseUs: number; waitUs: number };
+  batch: (Cpu & { waitUs: number }) | null;
   /** On top, for each row of the outbound log. */
   row: { programUs: number; databaseUs: number; walBytes: number; diskBytes: number };
-  delivery: { programUs: number; databaseUs: number };
-  read: { programUs: number; databaseUs: number };
+  delivery: Cpu | null;
+  read: Cpu | null;
   connectionBytes: number;
   deviceBytes: number;
   processBytes: number;
@@ -71,12 +76,14 @@ export interface Capacity {
 }
 
 const hoursPerMonth = 730;
+const nothing = { programUs: 0, databaseUs: 0, waitUs: 0 };
 /** Of a process, as docs/operators/scaling.md counts them. */
 const connectionsOf = { gateway: 12, api: 14, worker: 9 };
 const devicesPerGateway = 100_000;
 
 /** Packets that come while a transaction is in progress make the next one: its size follows from the rate and its duration. */
-export function packetsPerBatch(perSecond: number, { packet, batch }: Figures): number {
+export function packetsPerBatch(perSecond: number, { packet, batch: measured }: Figures): number {
+  const batch = measured ?? nothing;
   const fixedSeconds = (batch.programUs + batch.databaseUs + batch.waitUs) / 1e6;
   const eachSeconds = (packet.programUs + packet.databaseUs) / 1e6;
   const free = 1 - perSecond * eachSeconds;
@@ -85,7 +92,8 @@ export function packetsPerBatch(perSecond: number, { packet, batch }: Figures): 
 }
 
 export function capacityOf(plan: Plan, figures: Figures): Capacity {
-  const { packet, batch, row, delivery, read } = figures;
+  const { packet, row } = figures;
+  const [batch, delivery, read] = [figures.batch ?? nothing, figures.delivery ?? nothing, figures.read ?? nothing];
   const average = plan.devices / plan.interval;
   const packets = average * plan.peak;
   const rows = packets * plan.partners;
@@ -125,6 +133,8 @@ export function capacityOf(plan: Plan, figures: Figures): Capacity {
   const beyond: string[] = [];
   if (readCores > 0.25 * plan.machineCores * plan.busy) beyond.push("a read replica");
   if (databaseMachines > 1) beyond.push("Citus");
+  const logTerabytes = (perDay * plan.days * plan.partners * row.diskBytes) / 1e12;
+  if (logTerabytes > plan.diskTerabytes) beyond.push("several installations: the log does not fit on the coordinator");
   const coordinator = processes(packetCores * figures.coordinatorShare + logCores);
   if (coordinator > plan.machineCores) beyond.push("several installations: the coordinator is full");
   if (rows > figures.laneRowsPerSecond) beyond.push("several installations: the log is locked all the time");
