@@ -1,6 +1,7 @@
 import { type Client, type Connection, Query, type QueryResultRow, type Submittable } from "pg";
 import { BinaryWriter } from "./binary-writer.ts";
 import type { Statement } from "./sql.ts";
+import { summaryOf } from "./traced-client.ts";
 
 const signature = Buffer.from("PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0", "latin1");
 
@@ -60,7 +61,7 @@ export function copyAndAsk<T extends QueryResultRow>(
     const send = question.submit.bind(question);
     // On its way before it is its turn.
     question.submit = () => undefined;
-    Object.assign(question, { label: statement.name });
+    Object.assign(question, { label: summaryOf(statement.text) });
     // When both fail, the first error says what is wrong.
     client.query(new CopyMessage(copies, "", send, (error) => error && reject(error)));
     client.query(question);

@@ -1,4 +1,5 @@
 import { type Client, type Connection, Query, type QueryArrayConfig, type QueryResult, type Submittable } from "pg";
+import { summaryOf } from "./traced-client.ts";
 
 /** What a message needs of a connection and the type declarations do not show. */
 interface Wire extends Connection {
@@ -32,8 +33,6 @@ export function pipeline(client: Client, statements: readonly QueryArrayConfig[]
 }
 
 class Pipeline {
-  /** The name of its span. */
-  readonly label: string;
   readonly #results: QueryResult[] = [];
   readonly #parts: readonly Part[];
   readonly #done: (error: Error | undefined, results: QueryResult[]) => void;
@@ -48,7 +47,6 @@ class Pipeline {
     done: (error: Error | undefined, results: QueryResult[]) => void,
   ) {
     this.#done = done;
-    this.label = statements.map(({ name }) => name).join(", ");
     this.#parts = statements.map((statement) => {
       const keep = (error: Error | null, result: QueryResult): void => {
         if (error) this.#error ??= error;
@@ -57,6 +55,11 @@ class Pipeline {
       // The declarations know the callback only of queries without a row mode.
       return new (Query as unknown as new (...given: unknown[]) => Part)(statement, undefined, keep);
     });
+  }
+
+  /** The name of its span. */
+  get label(): string {
+    return this.#parts.map(({ text }) => summaryOf(text)).join(", ");
   }
 
   /** The client notes under this name that the statement was parsed. */
