@@ -14,6 +14,7 @@ beforeAll(async () => {
   const { rows } = await client.query(
     `select c.table_name, c.column_name from information_schema.columns c
      join pg_class t on t.relname = c.table_name and t.relnamespace = 'public'::regnamespace
+       and t.relkind in ('r', 'p')
      where c.table_schema = 'public' and not t.relispartition order by 1, 2`,
   );
   columns = rows;
