@@ -147,7 +147,7 @@ test("the gateway closes what does not begin with a login, or has no protocol", 
 });
 
 test("the gateway closes a connection that does not log in, one that falls silent, and not one that speaks", async () => {
-  const strict = await world.open({ limits: { loginTimeoutMs: 150, idleTimeoutMs: 300 } });
+  const strict = await world.open({ limits: { loginTimeoutMs: 1000, idleTimeoutMs: 1500 } });
   const mute = await strict.tracker();
   const half = await strict.tracker();
   half.write('{"log');
@@ -156,7 +156,7 @@ test("the gateway closes a connection that does not log in, one that falls silen
   const { uid } = await device();
   const tracker = await strict.tracker(uid);
   for (let n = 0; n < 5; n++) {
-    await pause(100);
+    await pause(400);
     tracker.send(n);
   }
   await tracker.until("ok 4");
