@@ -24,29 +24,40 @@ export const rowName = (what: string): string =>
     .trim();
 
 export function accept(bench: string, rows: readonly Row[]): void {
-  const accepted = read();
+  writeFileSync(file, `${JSON.stringify({ ...read(), [bench]: acceptedOf(rows) }, null, 2)}\n`);
+}
+
+export function acceptedOf(rows: readonly Row[]): Accepted[string] {
   const round = (value: number): number => Number(value.toFixed(3));
-  accepted[bench] = Object.fromEntries(
+  return Object.fromEntries(
     rows.map(({ what, ratios }) => {
       const { low, high } = intervalOf(ratios);
       return [rowName(what), { low: round(low), high: round(Math.min(high, 1e6)) }];
     }),
   );
-  writeFileSync(file, `${JSON.stringify(accepted, null, 2)}\n`);
 }
 
-/** Rows whose whole interval lies below that of the accepted run; a row without a goal is a time, which falls when it grows. */
-export function fallen(bench: string, rows: readonly Row[]): string[] {
-  const known = read()[bench] ?? {};
-  return rows.flatMap(({ what, ratios, goal }) => {
+/** More of it is better; of everything else (times, bytes, shares) less is. */
+const isRate = (unit: string): boolean => unit.endsWith("/s");
+
+/** Rows whose whole interval is worse than that of the accepted run. One round has no interval, and says nothing. */
+export function fallen(bench: string, rows: readonly Row[], accepted: Accepted = read()): string[] {
+  const known = accepted[bench] ?? {};
+  return rows.flatMap(({ what, ratios, unit }) => {
     const before = known[rowName(what)];
     const now: Interval = intervalOf(ratios);
     if (!before) return [];
-    const isWorse = goal === undefined ? now.low > before.high : now.high < before.low;
+    const isWorse = isRate(unit) ? now.high < before.low : now.low > before.high;
     return isWorse
       ? [
           `${rowName(what)}: ${now.low.toFixed(2)}–${now.high.toFixed(2)}, accepted ${before.low.toFixed(2)}–${before.high.toFixed(2)}`,
         ]
       : [];
   });
+}
+
+/** Rows of an accepted run that this one has no more, or names otherwise: nothing watches over them. */
+export function missing(bench: string, rows: readonly Row[], accepted: Accepted = read()): string[] {
+  const names = new Set(rows.map(({ what }) => rowName(what)));
+  return Object.keys(accepted[bench] ?? {}).filter((name) => !names.has(name));
 }

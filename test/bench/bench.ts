@@ -1,4 +1,4 @@
-import { accept, fallen } from "./accepted.ts";
+import { accept, fallen, missing } from "./accepted.ts";
 import { compareWith } from "./compare.ts";
 import { benchConsole } from "./console.ts";
 import { benchConsoleLists } from "./console-lists.ts";
@@ -46,7 +46,13 @@ const onDemand: typeof benches = {
 const known = { ...benches, ...onDemand };
 
 if (process.argv.includes("--help")) {
-  console.log(`npm run bench -- [${Object.keys(known).join("] [")}] [--quick] [--accept] [--compare COMMIT]`);
+  console.log(`npm run bench -- [${Object.keys(known).join("] [")}] [--quick] [--accept] [--compare COMMIT]
+
+  Without a name: ${Object.keys(benches).join(", ")}. Each row is a ratio of two things that were measured in turns, with its 95 % interval.
+  A row whose interval is worse than that of the last accepted run is reported as fallen.
+  --quick           fewer rounds and sizes, where a bench has them
+  --accept          writes the intervals of this run to test/bench/accepted-ratios.json
+  --compare COMMIT  runs this tree and that commit in turns, both with the benches of this tree, and prints what changed`);
   process.exit(0);
 }
 const args = process.argv.slice(2);
@@ -73,5 +79,8 @@ for (const name of names) {
   const rows = await (known[name] as () => Promise<Row[]>)();
   printReport(name, rows);
   for (const fall of fallen(name, rows)) console.log(`  FELL below the accepted run: ${fall}`);
+  // A quick run measures fewer rows on purpose.
+  const lost = args.includes("--quick") ? [] : missing(name, rows);
+  for (const row of lost) console.log(`  not measured, but in the accepted run: ${row}`);
   if (args.includes("--accept")) accept(name, rows);
 }

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { rowName } from "./accepted.ts";
@@ -12,7 +12,7 @@ type Ratios = Map<string, number[]>;
 
 /**
  * Runs benches of this tree and of an earlier commit in turns, so that a slow minute of the machine counts for both, and prints the
- * ratios of both with the 95 % interval of the change. Reads what the bench prints: an earlier commit knows no other form.
+ * ratios of both with the 95 % interval of the change. An earlier commit that these benches no longer fit cannot be compared.
  */
 export function compareWith(commit: string, benches: readonly string[], flags: readonly string[]): void {
   const folder = mkdtempSync(join(tmpdir(), "vigil-compare-"));
@@ -20,12 +20,19 @@ export function compareWith(commit: string, benches: readonly string[], flags: r
   try {
     execFileSync("git", ["worktree", "add", "--detach", before, commit], { cwd: root, stdio: "ignore" });
     installIn(before);
+    // Both are measured by the same benches: what has changed is the program.
+    for (const part of ["test/bench", "test/support"])
+      cpSync(join(root, part), join(before, part), { recursive: true });
     for (const bench of benches) {
       const [now, then]: [Ratios, Ratios] = [new Map(), new Map()];
       for (let turn = 1; turn <= turns; turn++) {
         console.log(`bench ${bench}, turn ${turn} of ${turns}`);
-        printTurn("now", measure(root, bench, flags, now));
-        printTurn("before", measure(before, bench, flags, then));
+        const runs = [
+          () => printTurn("now", measure(root, bench, flags, now)),
+          () => printTurn("before", measure(before, bench, flags, then)),
+        ];
+        // A machine that becomes slower and slower does so for both.
+        for (const run of turn % 2 === 1 ? runs : runs.toReversed()) run();
       }
       printChange(bench, commit, now, then);
     }
