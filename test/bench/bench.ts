@@ -1,4 +1,5 @@
 import { accept, fallen, missing } from "./accepted.ts";
+import { benchBusy } from "./busy.ts";
 import { compareWith } from "./compare.ts";
 import { benchConsole } from "./console.ts";
 import { benchConsoleLists } from "./console-lists.ts";
@@ -32,6 +33,7 @@ const benches: Record<string, () => Promise<Row[]>> = {
 
 /** Only when named: they need a browser, an hour, many open files or a Citus, make the disk slow, or print costs instead of ratios. */
 const onDemand: typeof benches = {
+  busy: benchBusy,
   console: benchConsole,
   "console-lists": benchConsoleLists,
   costs: benchCosts,

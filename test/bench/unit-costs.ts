@@ -5,8 +5,8 @@ import { fillLog } from "../support/log-rows.ts";
 import { type Credentials, fetchTokenOf, startVigil, tempFolder, vigilJson } from "../support/vigil-process.ts";
 import { loadReads, roundMs } from "./http.ts";
 import { cpuMs, databaseCpuMs } from "./process-cpu.ts";
+import { makeCertificates, openReceiverProcess } from "./receiver-process.ts";
 import type { Row } from "./report.ts";
-import { makeCertificates, openReceiverProcess } from "./webhooks.ts";
 
 const deliveries = 20_000;
 

@@ -1,14 +1,11 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import type pg from "pg";
-import { makeAuthority } from "../support/certificates.ts";
 import { withEmbedded } from "../support/embedded-client.ts";
 import { registerFleet } from "../support/fleet.ts";
 import { fillLog } from "../support/log-rows.ts";
 import { startVigil, tempFolder, vigilJson } from "../support/vigil-process.ts";
 import { load } from "./load-process.ts";
+import { makeCertificates, openReceiverProcess, type ReceiverProcess, runBare } from "./receiver-process.ts";
 import { median, type Row } from "./report.ts";
 import type { ReceiverStats } from "./webhook-receiver.ts";
 
@@ -20,52 +17,7 @@ const packetRate = 1000;
 const waitingAt = process.argv.indexOf("--waiting");
 const waiting = waitingAt < 0 ? 100_000 : Number(process.argv[waitingAt + 1]);
 
-const script = (name: string): string[] => ["--import", "tsx", join(import.meta.dirname, name)];
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
-
-export interface ReceiverProcess {
-  url(path: string): string;
-  stats(path: string): Promise<ReceiverStats>;
-  reset(): void;
-  child: ChildProcess;
-}
-
-export async function makeCertificates(folder: string): Promise<void> {
-  const authority = makeAuthority();
-  const { key, cert } = authority.issue(["127.0.0.1"]);
-  for (const [name, text] of Object.entries({ "key.pem": key, "cert.pem": cert, "ca.pem": authority.ca })) {
-    await writeFile(join(folder, name), text);
-  }
-}
-
-export async function openReceiverProcess(folder: string): Promise<ReceiverProcess> {
-  const args = [...script("webhook-receiver.ts"), join(folder, "key.pem"), join(folder, "cert.pem")];
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit", "ipc"] });
-  const port = await new Promise<string>((done) =>
-    createInterface({ input: child.stdout as NodeJS.ReadableStream }).once("line", done),
-  );
-  const none: ReceiverStats = { count: 0, firstMs: 0, lastMs: 0, p50: 0, p99: 0 };
-  return {
-    url: (path) => `https://127.0.0.1:${port}${path}`,
-    child,
-    reset: () => void child.send("reset"),
-    stats: (path) =>
-      new Promise((done) => {
-        child.once("message", (all: Record<string, ReceiverStats>) => done(all[path] ?? none));
-        child.send("stats");
-      }),
-  };
-}
-
-function runBare(url: string, caFile: string): Promise<number> {
-  const args = [...script("bare-webhooks.ts"), url, caFile, String(perRound), String(inFlight)];
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
-  return new Promise((done) => {
-    createInterface({ input: child.stdout as NodeJS.ReadableStream }).once("line", (line) =>
-      done((JSON.parse(line) as { perSecond: number }).perSecond),
-    );
-  });
-}
 
 /** Deliveries of the whole way (log, lane, attempt records) against a bare client that posts ready bytes to the same receiver. */
 export async function benchWebhooks(): Promise<Row[]> {
@@ -149,7 +101,7 @@ export async function benchWebhooks(): Promise<Row[]> {
   async function besideBareClient<T>(work: () => Promise<T>): Promise<T> {
     let isDone = false;
     const hammering = (async () => {
-      while (!isDone) await runBare(url("/bare"), join(folder.path, "ca.pem"));
+      while (!isDone) await runBare(url("/bare"), join(folder.path, "ca.pem"), perRound, inFlight);
     })();
     try {
       return await work();
@@ -167,7 +119,7 @@ export async function benchWebhooks(): Promise<Row[]> {
       const startedMs = Date.now();
       const { lastMs } = await arrived(receiver, "/ours", perRound);
       const perSecond = perRound / ((lastMs - startedMs) / 1000);
-      const bare = await runBare(url("/bare"), join(folder.path, "ca.pem"));
+      const bare = await runBare(url("/bare"), join(folder.path, "ca.pem"), perRound, inFlight);
       // The first round warms both up.
       if (round < 0) continue;
       all.ours.push(perSecond);
