@@ -27,6 +27,7 @@ export async function openDatabaseProxy(databaseUrl: string): Promise<DatabasePr
   const server = createServer((client) => {
     if (isCut) return client.destroy();
     const upstream = folder ? connect(`${folder}/.s.PGSQL.${port}`) : connect(port, target.hostname);
+    let storesPackets = false;
     let isLost = false;
     if (isStalled) client.pause();
     for (const socket of [client, upstream]) {
@@ -39,7 +40,8 @@ export async function openDatabaseProxy(databaseUrl: string): Promise<DatabasePr
       });
     }
     client.on("data", (chunk) => {
-      if (isLosing && chunk.includes("; commit")) {
+      storesPackets ||= chunk.includes("ingest_batch");
+      if (isLosing && storesPackets && chunk.includes("commit\0")) {
         isLosing = false;
         isLost = true;
       }
