@@ -15,8 +15,6 @@ import { median, type Row } from "./report.ts";
 const integrations = Number(process.argv[process.argv.indexOf("--integrations") + 1]) || 0;
 const isQuick = process.argv.includes("--quick");
 const rounds = 5;
-/** A slow moment of the machine is a hundredth of a round, and would be its p99: rounds of latency are more. */
-const latencyRounds = 9;
 const roundMs = 5000;
 const warmUpMs = 3000;
 const sides = ["ours", "bare"] as const;
@@ -122,7 +120,7 @@ function besideBare(ours: Target, bare: Target, connections: number): Promise<Ro
     }
     const rate = Math.round(median(full.ours) / 2);
     const times = noValues();
-    for (let round = 0; round < latencyRounds; round++) {
+    for (let round = 0; round < rounds; round++) {
       for (const side of sides) times[side].push((await devices[side].run(roundMs, rate)).p99);
     }
     return [
