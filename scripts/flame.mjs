@@ -85,7 +85,7 @@ const lines = boxes.map(({ name, url, share, left, depth }) => {
   const text = w < 4 * charWidth ? "" : `<text x="${(x + 2).toFixed(1)}" y="${y + 11}">${label}</text>`;
   return `<g>${title}${box}${text}</g>`;
 });
-process.stdout.write(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="monospace" font-size="10">
+process.stdout.write(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="monospace" font-size="10">\n<title>Where the CPU time goes</title>
 ${lines.join("\n")}
 </svg>
 `);
