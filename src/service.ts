@@ -18,6 +18,7 @@ import { loadCatalog } from "./resources/catalog/catalog.ts";
 import { loadCarriers } from "./resources/locations/carrier.ts";
 import { openApiRole } from "./roles/api-role.ts";
 import { openGatewayRole } from "./roles/gateway-role.ts";
+import { keepHeapSmall } from "./roles/heap-at-rest.ts";
 import { openTracer } from "./roles/open-tracer.ts";
 import { startOpsServer } from "./roles/ops-server.ts";
 import { openOwnDatabase } from "./roles/own-database.ts";
@@ -137,6 +138,7 @@ async function open(
 
   const { count } = await db.one<{ count: number }>`select count(*) as count from organizations`;
   phase = "running";
+  lifecycle.add("heap at rest", keepHeapSmall());
   return {
     http,
     gateway,
