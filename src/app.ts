@@ -10,6 +10,7 @@ import type { Database } from "./db/database.ts";
 import { baseHeaders, jsonType, setApiHeaders } from "./http/answer-headers.ts";
 import { Authenticator, type CredentialHeaders } from "./http/authenticate.ts";
 import { pathOf } from "./http/call-context.ts";
+import { closeWhileDraining } from "./http/draining.ts";
 import { registerDocs } from "./http/docs-pages.ts";
 import { errorBodyFor, toApiError } from "./http/error-body.ts";
 import { registerFavicon } from "./http/favicon.ts";
@@ -177,6 +178,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     uploads.collect(request, payload),
   );
   if (options.tracer) traceCalls(app, options.tracer);
+  const leaveWhenDraining = closeWhileDraining(app);
 
   app.addHook("onRequest", (request, reply, done) => {
     // The kernel writes those of its own routes with the rest of the answer.
@@ -206,6 +208,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     history: options.history,
     spread: options.spread,
     baseUrl,
+    leaveWhenDraining,
   });
   const page = makeConsolePage({ mapStyleUrl: options.mapStyleUrl ?? "" });
   registerConsoleEntry(app, { db, clock, sessionKey, secrets, passwords, decoyHash, baseUrl, page });

@@ -11,6 +11,7 @@ import type { Authenticator } from "./authenticate.ts";
 import { readJson, readText } from "./body.ts";
 import { CallContext, pathOf } from "./call-context.ts";
 import { checkOrigin } from "./cross-site.ts";
+import type { LeaveWhenDraining } from "./draining.ts";
 import { fairDatabase } from "./fair-database.ts";
 import { passGates } from "./gates.ts";
 import { type HistoryReads, historyDatabase, type SpreadReads, spreadDatabase } from "./history-database.ts";
@@ -52,6 +53,7 @@ export interface KernelOptions {
   /** Undefined: the database has no workers to ask; what they would be asked is history. */
   spread?: SpreadReads | undefined;
   baseUrl: () => string;
+  leaveWhenDraining: LeaveWhenDraining;
 }
 
 const apiRoot = "/api/v1";
@@ -142,6 +144,7 @@ export function registerRoutes(app: FastifyInstance, routes: readonly Route[], o
         if (!principal) throw new Error("a call came past the gates");
         const text = ready?.find(request, principal);
         if (text !== undefined) {
+          options.leaveWhenDraining(reply);
           writeJson(request, reply, 200, text);
           return;
         }
@@ -216,6 +219,7 @@ function makeRunner(
       const text = isJson ? writtenOf(reply, answer) : undefined;
       if (!text) return send(request, reply, answer);
       ready?.keep(request, principal, text);
+      options.leaveWhenDraining(reply);
       return writeJson(request, reply, answer.status, text);
     }
 
