@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Client } from "pg";
-import { printRooms } from "./cost-tables.ts";
+import { cpuByRoom } from "./cpu-by-room.ts";
 import { cpuMs, databaseCpuMs } from "./process-cpu.ts";
 import { databaseReads, loadReads, openReadWorld, type ReadWorld } from "./read-world.ts";
 import type { Row } from "./report.ts";
@@ -29,7 +29,7 @@ export async function benchReadCosts(): Promise<Row[]> {
   const flags = profiles ? ["--cpu-prof", `--cpu-prof-dir=${profiles}`] : [];
   const settings = { shared_preload_libraries: "pg_stat_statements" };
   const world = await openReadWorld(flags, settings);
-  const spans: [string, { fromUs: number; toUs: number }][] = [];
+  const measured: [string, Cost][] = [];
   const client = new Client({ connectionString: world.databaseUrl });
   try {
     await client.connect();
@@ -41,7 +41,7 @@ export async function benchReadCosts(): Promise<Row[]> {
       const ours = await costOf(world, client, http + path, pid);
       const limit = await costOf(world, client, bare.address + barePath, bare.pid);
       console.log(`  ${what}\n    ours ${ours.text}\n    bare ${limit.text}`);
-      spans.push([what, ours.span]);
+      measured.push([what, ours]);
     }
   } finally {
     await client.end();
@@ -49,17 +49,41 @@ export async function benchReadCosts(): Promise<Row[]> {
   }
   const profile = profiles && readdirSync(profiles).find((name) => name.endsWith(".cpuprofile") && !known.has(name));
   if (profile) {
-    for (const [what, span] of spans) {
-      console.log(what);
-      printRooms(join(profiles, profile), span);
-    }
+    console.log("parts of the program's CPU, us a read");
+    for (const [what, cost] of measured) console.log(`  ${what}: ${partsOf(join(profiles, profile), cost)}`);
   }
   return [];
 }
 
+interface Cost {
+  text: string;
+  programUs: number;
+  span: { fromUs: number; toUs: number };
+}
+
+/** The first that fits counts. Compiled serializers and rows have names of functions instead of files. */
+const parts: readonly [string, RegExp][] = [
+  ["records and lists", /^src\/resources/],
+  ["driver and rows", /^(src\/db|pg|pg-.*|postgres-.*|node buffer|utf8Slice|)$/],
+  ["serializer", /^(fast-json-stringify|anonymous.*)$/],
+  ["gates, limits, headers", /^src\/(http|oauth|lib|)/],
+  ["framework and HTTP", /^(fastify|find-my-way|avvio|node _http.*|RegExp.*)$/],
+  ["sockets", /^(writev|writeBuffer|write.*String|node (net|internal\/(stream|streams).*|internal\/stream_base.*))$/],
+  ["garbage collection", /collector/],
+];
+
+function partsOf(file: string, { span, programUs }: Cost): string {
+  const sums = new Map<string, number>([...parts.map(([name]): [string, number] => [name, 0]), ["rest", 0]]);
+  for (const [room, share] of cpuByRoom(file, span)) {
+    const part = parts.find(([, pattern]) => pattern.test(room))?.[0] ?? "rest";
+    sums.set(part, (sums.get(part) ?? 0) + share * programUs);
+  }
+  return [...sums].map(([name, us]) => `${name} ${us.toFixed(0)}`).join(", ");
+}
+
 const nowUs = (): number => Number(process.hrtime.bigint() / 1000n);
 
-async function costOf({ dataDir, authorization }: ReadWorld, client: Client, url: string, pid: number) {
+async function costOf({ dataDir, authorization }: ReadWorld, client: Client, url: string, pid: number): Promise<Cost> {
   const { origin, pathname, search } = new URL(url);
   const load = (): Promise<number> => loadReads(origin, pathname + search, authorization, roundMs);
   await load();
@@ -77,5 +101,5 @@ async function costOf({ dataDir, authorization }: ReadWorld, client: Client, url
     ({ calls, ms }) => `${(calls / reads).toFixed(2)} of ${((ms * 1000) / calls).toFixed(0)}`,
   );
   const text = `${perRead(program)}, ${perRead(server)}; ${statements.join(", ")}; ${perSecond.toFixed(0)} reads/s`;
-  return { text, span: { fromUs, toUs } };
+  return { text, programUs: (program * 1000) / reads, span: { fromUs, toUs } };
 }

@@ -11,6 +11,9 @@ if (program === undefined) throw new Error("name the bin/vigil of the other tree
 const uid = "350000000000007";
 const device = `/api/v1/devices/${uid}`;
 const turns = 4;
+// What is counted back from now differs between two calls.
+const minutesAgo = (minutes: number): string => new Date(Date.now() - minutes * 60_000).toISOString();
+const window = `from=${minutesAgo(300)}&to=${minutesAgo(60)}`;
 
 const lists = [
   "devices",
@@ -46,9 +49,15 @@ const paths = [
   "/api/v1/devices/nonsense/",
   "/api/v1/nowhere/",
   "/nowhere",
-  ...["", "config/", "capabilities/", "locations/latest/", "telemetry/latest/", "locations/segments/"].map(
-    (path) => `${device}/${path}`,
-  ),
+  ...[
+    "",
+    "config/",
+    "capabilities/",
+    "locations/latest/",
+    "telemetry/latest/",
+    "locations/segments/?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z",
+    `locations/segments/?${window}`,
+  ].map((path) => `${device}/${path}`),
   ...["locations", "telemetry", "ecg"].flatMap((list) =>
     ["", "?page_size=5", "?order=asc&page_size=5", "?ordering=x", "?cursor=x", "?search=tim"].map(
       (page) => `${device}/${list}/${page}`,
