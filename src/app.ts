@@ -10,9 +10,10 @@ import type { Database } from "./db/database.ts";
 import { baseHeaders, jsonType, setApiHeaders } from "./http/answer-headers.ts";
 import { Authenticator, type CredentialHeaders } from "./http/authenticate.ts";
 import { pathOf } from "./http/call-context.ts";
-import { closeWhileDraining } from "./http/draining.ts";
 import { registerDocs } from "./http/docs-pages.ts";
+import { closeWhileDraining } from "./http/draining.ts";
 import { errorBodyFor, toApiError } from "./http/error-body.ts";
+import type { StatementShares } from "./http/fair-database.ts";
 import { registerFavicon } from "./http/favicon.ts";
 import { passGates } from "./http/gates.ts";
 import type { HistoryReads, SpreadReads } from "./http/history-database.ts";
@@ -25,7 +26,6 @@ import { traceCalls } from "./http/traced-calls.ts";
 import { Uploads } from "./http/uploads.ts";
 import type { Clock } from "./lib/clock.ts";
 import { type ApiError, notFound, throttled } from "./lib/errors.ts";
-import type { FairSlots } from "./lib/fair-slots.ts";
 import { makeUuidV7Texts, uuidV7 } from "./lib/ids.ts";
 import type { Logger } from "./lib/logger.ts";
 import { entryOf, type Metrics } from "./lib/metrics.ts";
@@ -68,7 +68,7 @@ export interface AppOptions {
   tokens: TokenCache;
   rateLimiter: RateLimiter;
   /** Shares of organizations in running statements. */
-  statements: FairSlots;
+  statements: StatementShares;
   /** A replica for long reads; absent: there is none. */
   history?: HistoryReads | undefined;
   /** The workers of a distributed database; absent: none are named. */

@@ -3,7 +3,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Database, Tx } from "../db/database.ts";
 import type { Clock } from "../lib/clock.ts";
 import { throttled } from "../lib/errors.ts";
-import type { FairSlots } from "../lib/fair-slots.ts";
 import type { RawBody } from "../lib/raw-body.ts";
 import { type JsonText, jsonTextOf, jsonType, setApiHeaders, writeJson } from "./answer-headers.ts";
 import { answerSchemas, lazySerializer } from "./answer-serializers.ts";
@@ -12,7 +11,7 @@ import { readJson, readText } from "./body.ts";
 import { CallContext, pathOf } from "./call-context.ts";
 import { checkOrigin } from "./cross-site.ts";
 import type { LeaveWhenDraining } from "./draining.ts";
-import { fairDatabase } from "./fair-database.ts";
+import { fairDatabase, type StatementShares } from "./fair-database.ts";
 import { passGates } from "./gates.ts";
 import { type HistoryReads, historyDatabase, type SpreadReads, spreadDatabase } from "./history-database.ts";
 import { answerOnce, hashOfValue, readIdempotencyKey } from "./idempotency.ts";
@@ -47,7 +46,7 @@ export interface KernelOptions {
   authenticator: Authenticator;
   rateLimiter: RateLimiter;
   /** Shares of organizations in running statements. */
-  statements: FairSlots;
+  statements: StatementShares;
   /** Undefined: history is read from the main database too. */
   history?: HistoryReads | undefined;
   /** Undefined: the database has no workers to ask; what they would be asked is history. */
