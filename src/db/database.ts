@@ -3,7 +3,7 @@ import type { Logger } from "../lib/logger.ts";
 import type { Tracer } from "../tracing/tracer.ts";
 import { isRetryable, isUnavailable, PoolExhausted } from "./failures.ts";
 import type { Outcome } from "./prepared-read.ts";
-import { QuickReads } from "./quick-reads.ts";
+import { maxQuickMs, QuickReads } from "./quick-reads.ts";
 import { SharedConnection } from "./shared-connections.ts";
 import { Sql, type Statement, StatementNames } from "./sql.ts";
 import { parseUtcTimestamp } from "./timestamps.ts";
@@ -125,7 +125,9 @@ export function openDatabase(options: DatabaseOptions): Database {
   if (tracer) pool.on("connect", (client) => traceStatements(client, tracer));
   const shared = { config: { ...config, types: parsers }, connectTimeoutMs: acquireTimeoutMs, tracer };
   const lanes = Array.from({ length: laneSize }, () => new SharedConnection(shared));
-  const quickLanes = Array.from({ length: laneSize }, () => new SharedConnection(shared));
+  const quickTimeoutMs = Math.min(maxQuickMs, statementTimeoutMs);
+  const sharedQuick = { ...shared, config: { ...shared.config, statement_timeout: quickTimeoutMs } };
+  const quickLanes = Array.from({ length: laneSize }, () => new SharedConnection(sharedQuick));
   const quick = new QuickReads(quickLanes);
   let turn = 0;
 
@@ -152,11 +154,11 @@ export function openDatabase(options: DatabaseOptions): Database {
   };
 
   const within = ({ onPool, takeQuick }: StatementLimits): Db =>
-    makeDb(names, (statement) => {
+    makeDb(names, async (statement) => {
       const connection = quick.find(statement);
       const release = connection && takeQuick();
-      if (!release) return onPool(() => runOnPool(statement));
-      return quick.run(connection, statement).finally(release);
+      const outcome = release && (await quick.run(connection, statement).finally(release));
+      return outcome ?? onPool(() => runOnPool(statement));
     });
 
   async function transactionOnce<T>(work: (tx: Tx) => Promise<T>): Promise<T> {

@@ -61,6 +61,8 @@ describe("reads on shared connections", () => {
     ["locks rows", { name: "v_4", text: "select id from devices where id = $1 for update of d" }],
     ["locks for others", { name: "v_5", text: "select id from devices for no key update" }],
     ["takes a lock", { name: "v_6", text: "select pg_advisory_xact_lock($1)" }],
+    ["searches", { name: "v_7", text: "select id from devices where search like $1" }],
+    ["skips pages", { name: "v_8", text: "select id from devices order by uid limit $1 offset $2" }],
     ["has no name", { name: undefined, text: read.text }],
   ])("never take what %s", async (_what, statement) => {
     const { connection } = fakeConnection();

@@ -100,6 +100,25 @@ describe("a read within limits", () => {
     await expect.poll(readOnce, waiting).toBe(0);
   });
 
+  it("is ended when it turns out slow, and answered on the pool", async () => {
+    const shared = db.within(limits);
+    const sleep = (seconds: number) =>
+      shared.one(sql`select ${seconds}::float8 as slept, pg_sleep(${seconds}) is null as void`);
+    const sleepShort = async (): Promise<number> => {
+      pooled = 0;
+      await sleep(0);
+      return pooled;
+    };
+    await expect.poll(sleepShort, waiting).toBe(0);
+    pooled = 0;
+    expect(await Promise.all([sleep(0.3), sleep(0.3)])).toEqual([
+      { slept: 0.3, void: false },
+      { slept: 0.3, void: false },
+    ]);
+    expect(pooled).toBe(2);
+    expect(await sleepShort()).toBe(1);
+  });
+
   it("has a connection of the pool to itself while there is no room", async () => {
     const full = db.within({ ...limits, takeQuick: () => undefined });
     for (let count = 1; count <= 3; count++) {

@@ -16,8 +16,8 @@ function makeStatementSlots(poolSize: number): FairSlots {
   return new FairSlots({ slots, slotsPerTenant, maxWaiting: 2000, maxWaitingPerTenant: 200, maxWaitMs });
 }
 
-/** Quick reads that may be under way, in all and of one organization: a hundred of them take the database some milliseconds. */
-const quickSlots = { slots: 128, slotsPerTenant: 96, maxWaiting: 0, maxWaitingPerTenant: 0 };
+/** Quick reads that may be under way, in all and of one organization. */
+const quickSlots = { slots: 128, slotsPerTenant: 64, maxWaiting: 0, maxWaitingPerTenant: 0 };
 
 /** Shares of organizations in the statements of one database. */
 export interface StatementShares {
