@@ -3,7 +3,9 @@ import { median, type Row } from "./report.ts";
 
 const isQuick = process.argv.includes("--quick");
 const rounds = isQuick ? 3 : 5;
-const roundMs = isQuick ? 1000 : 2000;
+/** `--round-ms 1000` for shorter rounds. */
+const roundAt = process.argv.indexOf("--round-ms");
+const roundMs = roundAt >= 0 ? Number(process.argv[roundAt + 1]) : isQuick ? 1000 : 3000;
 
 /** Ours and the bare server in turns. */
 async function compare(world: ReadWorld, bare: string, { what, path, barePath }: Read): Promise<Row> {

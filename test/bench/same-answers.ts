@@ -13,7 +13,7 @@ const device = `/api/v1/devices/${uid}`;
 const turns = 4;
 // What is counted back from now differs between two calls.
 const minutesAgo = (minutes: number): string => new Date(Date.now() - minutes * 60_000).toISOString();
-const window = `from=${minutesAgo(300)}&to=${minutesAgo(60)}`;
+const window = `ts_after=${minutesAgo(300)}&ts_before=${minutesAgo(60)}`;
 
 const lists = [
   "devices",
@@ -55,7 +55,7 @@ const paths = [
     "capabilities/",
     "locations/latest/",
     "telemetry/latest/",
-    "locations/segments/?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z",
+    "locations/segments/?ts_after=2026-01-01T00:00:00Z&ts_before=2026-01-02T00:00:00Z",
     `locations/segments/?${window}`,
   ].map((path) => `${device}/${path}`),
   ...["locations", "telemetry", "ecg"].flatMap((list) =>
