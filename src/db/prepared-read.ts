@@ -41,8 +41,8 @@ const executeAndSync = Buffer.from([0x45, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0x53, 0, 0,
 const verbatimTypes: ReadonlySet<number> = new Set([25, 2950, 1043, 1042, 19]);
 
 /**
- * A function of the columns instead of a loop over them, so that the rows of a statement are objects of one shape, which the
- * program reads four times as fast as the driver's (20 devices as records: 90 us instead of 360).
+ * A function of the columns instead of a loop over them, which makes the rows of a statement objects of one shape: 20 devices took
+ * 26 us, and with the loop of the driver and its timestamps 53 to 74 (Node 20, beside other work).
  */
 export function rowShape(columns: readonly Column[], types: CustomTypesConfig): RowShape {
   const parsers = columns.map(({ dataTypeID }) => types.getTypeParser(dataTypeID, "text") as unknown);

@@ -10,8 +10,8 @@ function fractionMs(text: string, at: number, end: number): number {
 
 /**
  * A timestamptz as PostgreSQL writes it to a session in UTC, `2026-03-01 08:15:29.9+00`; undefined for every other form: another
- * zone, before Christ, infinity, a year that has not four digits or that Date would take for one of the last century. 0.15 us,
- * where the regular expressions of the driver take 1.5.
+ * zone, before Christ, infinity, a year that has not four digits or that Date would take for one of the last century. Measured
+ * beside other work, it took 0.1 to 0.3 us, and the regular expressions of the driver 0.6 to 1.2.
  */
 export function parseUtcTimestamp(text: string): Date | undefined {
   const end = text.length - 3;

@@ -138,7 +138,7 @@ export const deviceFor =
     return seesLiveFields(principal) ? device : { ...device, ...noLiveFields };
   };
 
-/** Written out: an object that begins with the fields of others takes 30 us to make, this one 1.5. */
+/** Written out: an object that begins with the fields of others takes 26 to 30 us to make, this one 1.5. */
 export function toDevice(row: DeviceRow, catalog: Catalog, withLocation: boolean): Device {
   const { device_model_name, device_type } = modelFieldsOf(catalog, row.device_model_slug);
   return {
