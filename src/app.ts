@@ -11,7 +11,9 @@ import { baseHeaders, jsonType, setApiHeaders } from "./http/answer-headers.ts";
 import { Authenticator, type CredentialHeaders } from "./http/authenticate.ts";
 import { pathOf } from "./http/call-context.ts";
 import { registerDocs } from "./http/docs-pages.ts";
+import { closeWhileDraining } from "./http/draining.ts";
 import { errorBodyFor, toApiError } from "./http/error-body.ts";
+import type { StatementShares } from "./http/fair-database.ts";
 import { registerFavicon } from "./http/favicon.ts";
 import { passGates } from "./http/gates.ts";
 import type { HistoryReads, SpreadReads } from "./http/history-database.ts";
@@ -24,7 +26,6 @@ import { traceCalls } from "./http/traced-calls.ts";
 import { Uploads } from "./http/uploads.ts";
 import type { Clock } from "./lib/clock.ts";
 import { type ApiError, notFound, throttled } from "./lib/errors.ts";
-import type { FairSlots } from "./lib/fair-slots.ts";
 import { makeUuidV7Texts, uuidV7 } from "./lib/ids.ts";
 import type { Logger } from "./lib/logger.ts";
 import { entryOf, type Metrics } from "./lib/metrics.ts";
@@ -67,7 +68,7 @@ export interface AppOptions {
   tokens: TokenCache;
   rateLimiter: RateLimiter;
   /** Shares of organizations in running statements. */
-  statements: FairSlots;
+  statements: StatementShares;
   /** A replica for long reads; absent: there is none. */
   history?: HistoryReads | undefined;
   /** The workers of a distributed database; absent: none are named. */
@@ -177,6 +178,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     uploads.collect(request, payload),
   );
   if (options.tracer) traceCalls(app, options.tracer);
+  const leaveWhenDraining = closeWhileDraining(app);
 
   app.addHook("onRequest", (request, reply, done) => {
     // The kernel writes those of its own routes with the rest of the answer.
@@ -206,6 +208,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     history: options.history,
     spread: options.spread,
     baseUrl,
+    leaveWhenDraining,
   });
   const page = makeConsolePage({ mapStyleUrl: options.mapStyleUrl ?? "" });
   registerConsoleEntry(app, { db, clock, sessionKey, secrets, passwords, decoyHash, baseUrl, page });

@@ -2,7 +2,11 @@ import { Client, type ClientConfig, Pool, type PoolClient, type QueryResultRow, 
 import type { Logger } from "../lib/logger.ts";
 import type { Tracer } from "../tracing/tracer.ts";
 import { isRetryable, isUnavailable, PoolExhausted } from "./failures.ts";
+import type { Outcome } from "./prepared-read.ts";
+import { maxQuickMs, QuickReads } from "./quick-reads.ts";
+import { SharedConnection } from "./shared-connections.ts";
 import { Sql, type Statement, StatementNames } from "./sql.ts";
+import { parseUtcTimestamp } from "./timestamps.ts";
 import { traceStatements } from "./traced-client.ts";
 
 type Template = TemplateStringsArray | Sql;
@@ -29,26 +33,34 @@ export interface Tx extends Db {
 export interface Database extends Db {
   /** Point reads by key: pipelined on few connections. Not for anything that may take long, it would hold up the others. */
   readonly point: Db;
+  /** Statements within limits. Reads that have proved quick share connections; the others have one of the pool each. */
+  within(limits: StatementLimits): Db;
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /** A connection of its own, outside the pool, for LISTEN and session locks. The caller ends it. */
   connect(): Promise<Client>;
   close(): Promise<void>;
 }
 
-interface Outcome {
-  rows: QueryResultRow[];
-  rowCount: number | null;
+/** What a caller may use of the connections at a time. */
+export interface StatementLimits {
+  /** Runs a statement that has a connection of the pool to itself. */
+  onPool<T>(work: () => Promise<T>): Promise<T>;
+  /** Room for one more quick read, to be given back by the function; undefined: there is none now. */
+  takeQuick(): (() => void) | undefined;
 }
+
 type Execute = (statement: Statement) => Promise<Outcome>;
 
 const int8 = 20;
 const numeric = 1700;
+const timestamptz = 1184;
 
 /** Identities and counts stay far below 2^53, and a JSON answer wants a number. */
 const parsers = {
   getTypeParser: (oid: number, format?: "text" | "binary") => {
     if (oid === int8 || oid === numeric) return Number;
-    return types.getTypeParser(oid, format as "text");
+    const parser = types.getTypeParser(oid, format as "text") as (text: string) => unknown;
+    return oid === timestamptz ? (text: string) => parseUtcTimestamp(text) ?? parser(text) : parser;
   },
 };
 
@@ -111,7 +123,12 @@ export function openDatabase(options: DatabaseOptions): Database {
   // next statement fails, and says so to whoever sent it.
   pool.on("connect", (client) => client.on("error", () => undefined));
   if (tracer) pool.on("connect", (client) => traceStatements(client, tracer));
-  const lanes = Array.from({ length: laneSize }, () => new PipelinedLane(config, acquireTimeoutMs, tracer));
+  const shared = { config: { ...config, types: parsers }, connectTimeoutMs: acquireTimeoutMs, tracer };
+  const lanes = Array.from({ length: laneSize }, () => new SharedConnection(shared));
+  const quickTimeoutMs = Math.min(maxQuickMs, statementTimeoutMs);
+  const sharedQuick = { ...shared, config: { ...shared.config, statement_timeout: quickTimeoutMs } };
+  const quickLanes = Array.from({ length: laneSize }, () => new SharedConnection(sharedQuick));
+  const quick = new QuickReads(quickLanes);
   let turn = 0;
 
   const acquire = async (): Promise<PoolClient> => {
@@ -123,18 +140,26 @@ export function openDatabase(options: DatabaseOptions): Database {
     }
   };
 
-  const onPool = makeDb(names, async (statement) => {
+  const runOnPool: Execute = async (statement) => {
     const client = await acquire();
     let broken: Error | undefined;
     try {
-      return await client.query(statement);
+      return await quick.timed(statement, () => client.query(statement));
     } catch (error) {
       if (isUnavailable(error)) broken = error as Error;
       throw error;
     } finally {
       client.release(broken);
     }
-  });
+  };
+
+  const within = ({ onPool, takeQuick }: StatementLimits): Db =>
+    makeDb(names, async (statement) => {
+      const connection = quick.find(statement);
+      const release = connection && takeQuick();
+      const outcome = release && (await quick.run(connection, statement).finally(release));
+      return outcome ?? onPool(() => runOnPool(statement));
+    });
 
   async function transactionOnce<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     const client = await acquire();
@@ -175,11 +200,12 @@ export function openDatabase(options: DatabaseOptions): Database {
   }
 
   return {
-    ...onPool,
+    ...makeDb(names, runOnPool),
     point: makeDb(names, (statement) => {
       turn = (turn + 1) % lanes.length;
-      return (lanes[turn] as PipelinedLane).query(statement);
+      return (lanes[turn] as SharedConnection).query(statement);
     }),
+    within,
     transaction: async (work) => {
       for (let attempt = 1; ; attempt++) {
         try {
@@ -197,47 +223,8 @@ export function openDatabase(options: DatabaseOptions): Database {
       return client;
     },
     close: async () => {
-      await Promise.all(lanes.map((lane) => lane.close()));
+      await Promise.all([...lanes, ...quickLanes].map((lane) => lane.close()));
       await pool.end();
     },
   };
-}
-
-/** One connection that carries many statements at once, in order; opened again when it was lost. */
-class PipelinedLane {
-  readonly #config: ClientConfig;
-  readonly #tracer: Tracer | undefined;
-  #client: Promise<Client> | undefined;
-
-  constructor(config: ClientConfig, connectTimeoutMs: number, tracer: Tracer | undefined) {
-    this.#tracer = tracer;
-    this.#config = { ...config, pipeline: true, connectionTimeoutMillis: connectTimeoutMs } as ClientConfig;
-  }
-
-  async query(statement: Statement): Promise<Outcome> {
-    this.#client ??= this.#open();
-    return (await this.#client).query(statement);
-  }
-
-  async #open(): Promise<Client> {
-    const client = new Client(this.#config);
-    if (this.#tracer) traceStatements(client, this.#tracer);
-    const forget = (): void => {
-      this.#client = undefined;
-    };
-    client.on("error", forget);
-    client.on("end", forget);
-    try {
-      await client.connect();
-    } catch (error) {
-      forget();
-      throw error;
-    }
-    return client;
-  }
-
-  async close(): Promise<void> {
-    const client = await this.#client?.catch(() => undefined);
-    await client?.end();
-  }
 }

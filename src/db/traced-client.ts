@@ -6,6 +6,8 @@ type Query = (...given: unknown[]) => unknown;
 /** What the client calls when a message of our own is over; see copy-in.ts and pipeline.ts. */
 interface OwnMessage extends Submittable {
   label: string;
+  /** Of a message with one statement. */
+  queryText?: string;
   handleReadyForQuery(): void;
   handleError(error: Error): void;
 }
@@ -57,7 +59,11 @@ const codeOf = (error: unknown): string => (error as { code?: string }).code ?? 
  */
 function startOf(given: unknown): Parameters<Span["child"]> {
   const attributes = { "db.system.name": "postgresql" };
-  if (isOwnMessage(given)) return [given.label, { kind: "client", attributes }];
+  if (isOwnMessage(given)) {
+    const { label, queryText } = given;
+    const shown = queryText === undefined ? {} : { "db.query.text": compact(queryText) };
+    return [label, { kind: "client", attributes: { ...attributes, ...shown } }];
+  }
   const isPlain = typeof given === "string";
   const text = isPlain ? given : (given as QueryConfig).text;
   const shown = isPlain && text.includes("'") ? {} : { "db.query.text": compact(text) };

@@ -1,15 +1,14 @@
 import type { Database, Db } from "../db/database.ts";
 import type { HotServers } from "../db/hot-servers.ts";
 import type { ReadReplica } from "../db/read-replica.ts";
-import type { FairSlots } from "../lib/fair-slots.ts";
-import { fairDatabase } from "./fair-database.ts";
+import { fairDatabase, type StatementShares } from "./fair-database.ts";
 
 /** Where long reads of history may go instead of the main database. */
 export interface HistoryReads {
   replica: ReadReplica;
   db: Database;
   /** Shares of organizations in the statements that run there. */
-  statements: FairSlots;
+  statements: StatementShares;
 }
 
 /** For one call of an organization; `main` has its share of the main database. */
@@ -20,7 +19,7 @@ export const historyDatabase = ({ replica, db, statements }: HistoryReads, main:
 export interface SpreadReads {
   servers: HotServers;
   /** Shares of organizations in the statements that run on all of them. */
-  statements: FairSlots;
+  statements: StatementShares;
 }
 
 /** For one call of an organization; `main` has its share of the main database. */

@@ -3,7 +3,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Database, Tx } from "../db/database.ts";
 import type { Clock } from "../lib/clock.ts";
 import { throttled } from "../lib/errors.ts";
-import type { FairSlots } from "../lib/fair-slots.ts";
 import type { RawBody } from "../lib/raw-body.ts";
 import { type JsonText, jsonTextOf, jsonType, setApiHeaders, writeJson } from "./answer-headers.ts";
 import { answerSchemas, lazySerializer } from "./answer-serializers.ts";
@@ -11,7 +10,8 @@ import type { Authenticator } from "./authenticate.ts";
 import { readJson, readText } from "./body.ts";
 import { CallContext, pathOf } from "./call-context.ts";
 import { checkOrigin } from "./cross-site.ts";
-import { fairDatabase } from "./fair-database.ts";
+import type { LeaveWhenDraining } from "./draining.ts";
+import { fairDatabase, type StatementShares } from "./fair-database.ts";
 import { passGates } from "./gates.ts";
 import { type HistoryReads, historyDatabase, type SpreadReads, spreadDatabase } from "./history-database.ts";
 import { answerOnce, hashOfValue, readIdempotencyKey } from "./idempotency.ts";
@@ -46,12 +46,13 @@ export interface KernelOptions {
   authenticator: Authenticator;
   rateLimiter: RateLimiter;
   /** Shares of organizations in running statements. */
-  statements: FairSlots;
+  statements: StatementShares;
   /** Undefined: history is read from the main database too. */
   history?: HistoryReads | undefined;
   /** Undefined: the database has no workers to ask; what they would be asked is history. */
   spread?: SpreadReads | undefined;
   baseUrl: () => string;
+  leaveWhenDraining: LeaveWhenDraining;
 }
 
 const apiRoot = "/api/v1";
@@ -142,6 +143,7 @@ export function registerRoutes(app: FastifyInstance, routes: readonly Route[], o
         if (!principal) throw new Error("a call came past the gates");
         const text = ready?.find(request, principal);
         if (text !== undefined) {
+          options.leaveWhenDraining(reply);
           writeJson(request, reply, 200, text);
           return;
         }
@@ -216,6 +218,7 @@ function makeRunner(
       const text = isJson ? writtenOf(reply, answer) : undefined;
       if (!text) return send(request, reply, answer);
       ready?.keep(request, principal, text);
+      options.leaveWhenDraining(reply);
       return writeJson(request, reply, answer.status, text);
     }
 

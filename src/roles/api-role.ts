@@ -3,7 +3,7 @@ import { buildApp, routeTable } from "../app.ts";
 import { type Database, openDatabase } from "../db/database.ts";
 import { HotServers } from "../db/hot-servers.ts";
 import { ReadReplica } from "../db/read-replica.ts";
-import { makeStatementSlots } from "../http/fair-database.ts";
+import { makeStatementShares } from "../http/fair-database.ts";
 import type { HistoryReads, SpreadReads } from "../http/history-database.ts";
 import { RateLimiter } from "../http/rate-limit.ts";
 import { randomToken } from "../lib/ids.ts";
@@ -44,7 +44,7 @@ export function openApiRole({ config, lifecycle, ...parts }: ServiceParts): ApiR
         metrics,
         tokens,
         rateLimiter,
-        statements: makeStatementSlots(poolSize),
+        statements: makeStatementShares(poolSize),
         history,
         spread,
         sessionKey: await loadSessionKey(db, secrets, clock.now()),
@@ -81,7 +81,7 @@ function openHistory({ config, lifecycle, log, metrics }: ServiceParts, main: Da
   const db = openDatabase({ connection, log, poolSize, statementTimeoutMs });
   lifecycle.add("read replica", () => db.close());
   const replica = new ReadReplica({ main, replica: db, log, metrics });
-  return { replica, db, statements: makeStatementSlots(poolSize) };
+  return { replica, db, statements: makeStatementShares(poolSize) };
 }
 
 /** Each worker has as many connections for calls as the main database. */
@@ -97,7 +97,7 @@ function openSpread({ config, lifecycle, log, metrics }: ServiceParts, main: Dat
   });
   return {
     servers: new HotServers({ main, servers, log, metrics }),
-    statements: makeStatementSlots(poolSize * servers.length),
+    statements: makeStatementShares(poolSize * servers.length),
   };
 }
 

@@ -11,6 +11,7 @@ import { benchIngest } from "./ingest.ts";
 import { benchLists } from "./lists.ts";
 import { benchProcesses } from "./processes.ts";
 import { benchQueues } from "./queues.ts";
+import { benchReadCosts } from "./read-costs.ts";
 import { benchReplay } from "./replay.ts";
 import { printReport, type Row } from "./report.ts";
 import { benchRules } from "./rules.ts";
@@ -40,6 +41,7 @@ const onDemand: typeof benches = {
   idle: benchIdle,
   spread: benchSpread,
   processes: benchProcesses,
+  "read-costs": benchReadCosts,
   queues: benchQueues,
   tenant: benchTenant,
   slow: benchSlow,

@@ -3,12 +3,13 @@ import { withEmbedded } from "../support/embedded-client.ts";
 import { registerFleet } from "../support/fleet.ts";
 import { fillLog } from "../support/log-rows.ts";
 import { type Credentials, fetchTokenOf, startVigil, tempFolder, vigilJson } from "../support/vigil-process.ts";
-import { loadReads, roundMs } from "./http.ts";
 import { cpuMs, databaseCpuMs } from "./process-cpu.ts";
+import { loadReads } from "./read-world.ts";
 import { makeCertificates, openReceiverProcess } from "./receiver-process.ts";
 import type { Row } from "./report.ts";
 
 const deliveries = 20_000;
+const roundMs = 3000;
 
 /** CPU of both sides for a delivery and for a read of the API. Prints microseconds for test/bench/capacity/figures.json; compares nothing. */
 export async function benchUnitCosts(): Promise<Row[]> {
@@ -53,9 +54,9 @@ export async function benchUnitCosts(): Promise<Row[]> {
     });
     const authorization = `Bearer ${await fetchTokenOf(service.http, integration)}`;
     for (const path of ["/api/v1/organizations/self/", "/api/v1/devices/?page_size=20"]) {
-      await loadReads(service.http, path, authorization);
+      await loadReads(service.http, path, authorization, roundMs);
       const before = counts();
-      const perSecond = await loadReads(service.http, path, authorization);
+      const perSecond = await loadReads(service.http, path, authorization, roundMs);
       print(`GET ${path}`, before, (perSecond * roundMs) / 1000);
     }
     return [];

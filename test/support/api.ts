@@ -5,7 +5,7 @@ import { VoiceService } from "../../src/audio/voice-service.ts";
 import { loadConfig } from "../../src/config.ts";
 import { type Database, openDatabase } from "../../src/db/database.ts";
 import { Listener } from "../../src/db/listener.ts";
-import { makeStatementSlots } from "../../src/http/fair-database.ts";
+import { makeStatementShares } from "../../src/http/fair-database.ts";
 import { RateLimiter } from "../../src/http/rate-limit.ts";
 import type { Route } from "../../src/http/route.ts";
 import { type Clock, makeClock } from "../../src/lib/clock.ts";
@@ -136,7 +136,7 @@ async function openApplication(options: TestApiOptions & { clock: Clock }): Prom
     metrics: new Metrics(),
     tokens,
     rateLimiter,
-    statements: makeStatementSlots(10),
+    statements: makeStatementShares(10),
     sessionKey: await loadSessionKey(db, testSecrets, clock.now()),
     secrets: testSecrets,
     catalog,

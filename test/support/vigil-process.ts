@@ -64,7 +64,10 @@ export interface RunningVigil {
   kill(signal: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Resolves with the ready line; rejects with what the program said when it ends instead. */
+/**
+ * Resolves with the ready line; rejects with what the program said when it ends instead. VIGIL_TEST_PROGRAM of `env` names another
+ * program for this one.
+ */
 export function startVigil(
   args: readonly string[],
   env: Environment = {},
@@ -72,10 +75,14 @@ export function startVigil(
   nodeFlags: readonly string[] = [],
 ): Promise<RunningVigil> {
   const ports = ["--port", "--ops-port", "--gateway-port"].flatMap((flag) => (args.includes(flag) ? [] : [flag, "0"]));
-  const child = spawn(process.execPath, [...nodeFlags, bin, command, "--json", ...ports, ...args], {
-    env: environment(env),
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const child = spawn(
+    process.execPath,
+    [...nodeFlags, env.VIGIL_TEST_PROGRAM ?? bin, command, "--json", ...ports, ...args],
+    {
+      env: environment(env),
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
   let stderr = "";
   child.stderr?.on("data", (chunk: Buffer) => {
     stderr += chunk.toString();

@@ -87,14 +87,17 @@ export const eventDetailColumns = sql`${eventColumns}, e.notes`;
 export const eventTables = sql`events e
   join devices d on d.id = e.device_id and d.organization_id = e.organization_id`;
 
+const typesByNumber = new Map(eventTypeNames.map((name) => [eventTypes[name].number as number, name]));
+const severitiesByNumber = new Map(severityNames.map((name) => [severities[name] as number, name]));
+
 export function eventTypeLabel(number: number): EventTypeName {
-  const label = eventTypeNames.find((name) => eventTypes[name].number === number);
+  const label = typesByNumber.get(number);
   if (!label) throw new Error(`unknown event type number ${number}`);
   return label;
 }
 
 export function severityLabel(number: number): Severity {
-  const label = severityNames.find((name) => severities[name] === number);
+  const label = severitiesByNumber.get(number);
   if (!label) throw new Error(`unknown severity number ${number}`);
   return label;
 }

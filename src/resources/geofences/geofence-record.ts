@@ -108,12 +108,19 @@ export const fenceTables = sql`geofences g`;
 export const fieldsOf = (row: FenceDetailRow): FenceFields =>
   pick(row, [...verbatimFields, "lat", "lng", "radius_m", "schedule"]);
 
+/** Written out, as in toDevice. */
 const commonOf = (row: FenceRow) => ({
-  ...pick(row, verbatimFields),
   id: row.id,
+  name: row.name,
+  description: row.description,
   fence_type: "circle" as const,
   center: { lat: row.lat, lng: row.lng },
   radius: row.radius_m,
+  trigger_on_enter: row.trigger_on_enter,
+  trigger_on_exit: row.trigger_on_exit,
+  trigger_on_dwell: row.trigger_on_dwell,
+  dwell_threshold_seconds: row.dwell_threshold_seconds,
+  is_active: row.is_active,
   scope: row.scope,
   group_id: null,
   user_id: row.user_id,
@@ -121,13 +128,8 @@ const commonOf = (row: FenceRow) => ({
   updated_at: row.updated_at.toISOString(),
 });
 
-export const toGeofence = (row: FenceRow, deviceCount: number): Geofence => ({
-  ...commonOf(row),
-  device_count: deviceCount,
-});
+export const toGeofence = (row: FenceRow, deviceCount: number): Geofence =>
+  Object.assign(commonOf(row), { device_count: deviceCount });
 
-export const toGeofenceDetail = (row: FenceDetailRow, devices: GeofenceDevice[]): GeofenceDetail => ({
-  ...commonOf(row),
-  schedule: row.schedule && toSchedule(row.schedule),
-  devices,
-});
+export const toGeofenceDetail = (row: FenceDetailRow, devices: GeofenceDevice[]): GeofenceDetail =>
+  Object.assign(commonOf(row), { schedule: row.schedule && toSchedule(row.schedule), devices });

@@ -46,10 +46,26 @@ export type LocationRow = Omit<Location, "device_uid" | "ts" | "device_ts" | "re
   received_at: Date;
 };
 
+/** Written out, as in toDevice: with the fields of the row spread into it a record takes ten times as long to make. */
 export const toLocation = (row: LocationRow, deviceUid: string): Location => ({
-  ...row,
+  id: row.id,
   device_uid: deviceUid,
   ts: row.ts.toISOString(),
   device_ts: row.device_ts?.toISOString() ?? null,
   received_at: row.received_at.toISOString(),
+  lat: row.lat,
+  lng: row.lng,
+  altitude_m: row.altitude_m,
+  speed_kmh: row.speed_kmh,
+  heading: row.heading,
+  accuracy_m: row.accuracy_m,
+  source: row.source,
+  satellites: row.satellites,
+  is_valid: row.is_valid,
+  invalid_reason: row.invalid_reason,
+  is_moving: row.is_moving,
+  carrier: row.carrier,
+  mcc: row.mcc,
+  mnc: row.mnc,
+  address: row.address,
 });

@@ -33,10 +33,11 @@ const TelemetryLatest = Type.Object(
 );
 
 const toTelemetry = (row: TelemetryRow): Telemetry => ({
-  ...row,
+  id: row.id,
   ts: row.ts.toISOString(),
   device_ts: row.device_ts?.toISOString() ?? null,
   received_at: row.received_at.toISOString(),
+  data: row.data,
 });
 
 const telemetry = collection({

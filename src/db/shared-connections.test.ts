@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
+import { makeLogger } from "../lib/logger.ts";
+import { type Database, openDatabase } from "./database.ts";
+import { sql } from "./sql.ts";
+
+let test: TestDatabase;
+let db: Database;
+let pooled = 0;
+const waiting = { timeout: 10_000, interval: 5 };
+
+const limits = {
+  onPool: <T>(work: () => Promise<T>): Promise<T> => {
+    pooled++;
+    return work();
+  },
+  takeQuick: () => () => undefined,
+};
+
+beforeAll(async () => {
+  test = await createTestDatabase({ empty: true });
+  db = openDatabase({ connection: { connectionString: test.url }, log: makeLogger("silent") });
+  await db.run`create table things (id int primary key, name text, at timestamptz, tags text[], data jsonb, big int8, part float8)`;
+  await db.run`
+    insert into things values (1, 'Zoë ''"\\', '2026-03-01T08:15:29.9Z', '{a,"b c"}', '{"a": [1, null]}', 7, 1.5), (2, null, null, null, null, null, null)`;
+});
+afterAll(async () => {
+  await db.close();
+  await test.drop();
+});
+beforeEach(() => {
+  pooled = 0;
+});
+
+const things = (id: number) => sql`select *, 1 as id2 from things where id >= ${id} order by id`;
+
+describe("a statement on a shared connection", () => {
+  it("has the same rows as on one of the pool, also when its columns are known", async () => {
+    const first = await db.many(things(1));
+    expect(first[0]).toEqual({
+      id: 1,
+      name: `Zoë '"\\`,
+      at: new Date("2026-03-01T08:15:29.900Z"),
+      tags: ["a", "b c"],
+      data: { a: [1, null] },
+      big: 7,
+      part: 1.5,
+      id2: 1,
+    });
+    for (let count = 0; count < 3; count++) {
+      const many = await Promise.all([1, 2, 3, 4].map(() => db.point.many(things(1))));
+      expect(many).toEqual([first, first, first, first]);
+    }
+    expect(await db.point.many(things(9))).toEqual([]);
+    expect(await db.point.maybeOne(things(2))).toMatchObject({ id: 2, name: null, at: null });
+  });
+
+  it("fails alone, and those sent with it are answered", async () => {
+    const divide = (by: number) => db.point.one<{ quotient: number }>(sql`select 6 / ${by}::int as quotient`);
+    for (let count = 0; count < 3; count++) {
+      const outcomes = await Promise.allSettled([0, 1, 0, 2, 3, 0].map(divide));
+      expect(outcomes.map((one) => (one.status === "fulfilled" ? one.value.quotient : one.reason.code))).toEqual([
+        "22012",
+        6,
+        "22012",
+        3,
+        2,
+        "22012",
+      ]);
+    }
+  });
+
+  it("says how many rows it wrote", async () => {
+    const rename = (id: number) => db.point.run(sql`update things set part = 2 where id >= ${id}`);
+    expect(await Promise.all([rename(1), rename(2), rename(9), rename(2)])).toEqual([2, 1, 0, 1]);
+  });
+
+  it("goes on over a new connection when its own is lost", async () => {
+    const pid = async () => (await db.point.one<{ pid: number }>(sql`select pg_backend_pid() as pid`)).pid;
+    const lost = await Promise.all([pid(), pid()]);
+    for (const one of lost) await db.run`select pg_terminate_backend(${one})`;
+    const found = (): Promise<boolean> =>
+      Promise.all([pid(), pid()]).then(
+        (pids) => !pids.some((one) => lost.includes(one)),
+        () => false,
+      );
+    await expect.poll(found, waiting).toBe(true);
+  });
+});
+
+describe("a read within limits", () => {
+  it("leaves the pool once it has proved quick", async () => {
+    const shared = db.within(limits);
+    const readOnce = async (): Promise<number> => {
+      pooled = 0;
+      await shared.many(things(1));
+      return pooled;
+    };
+    expect(await readOnce()).toBe(1);
+    await expect.poll(readOnce, waiting).toBe(0);
+  });
+
+  it("is ended when it turns out slow, and answered on the pool", async () => {
+    const shared = db.within(limits);
+    const sleep = (seconds: number) =>
+      shared.one(sql`select ${seconds}::float8 as slept, pg_sleep(${seconds}) is null as void`);
+    const sleepShort = async (): Promise<number> => {
+      pooled = 0;
+      await sleep(0);
+      return pooled;
+    };
+    await expect.poll(sleepShort, waiting).toBe(0);
+    pooled = 0;
+    expect(await Promise.all([sleep(0.3), sleep(0.3)])).toEqual([
+      { slept: 0.3, void: false },
+      { slept: 0.3, void: false },
+    ]);
+    expect(pooled).toBe(2);
+    expect(await sleepShort()).toBe(1);
+  });
+
+  it("has a connection of the pool to itself while there is no room", async () => {
+    const full = db.within({ ...limits, takeQuick: () => undefined });
+    for (let count = 1; count <= 3; count++) {
+      await full.many(things(1));
+      expect(pooled).toBe(count);
+    }
+  });
+
+  it("stays on the pool when it is slow", async () => {
+    const shared = db.within(limits);
+    for (let count = 1; count <= 3; count++) {
+      await shared.one(sql`select pg_sleep(0.05)`);
+      expect(pooled).toBe(count);
+    }
+  });
+});
