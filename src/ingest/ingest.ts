@@ -53,7 +53,7 @@ export interface IngestOptions extends StoreOptions {
   takesOnlyAlarms?: () => boolean;
 }
 
-/** Recordings make a transaction long before they are many: 2,000 positions have some 300 KB. */
+/** Recordings make a transaction long before they are many: 1,000 positions have some 150 KB. */
 const batchLimits = { packets: 1000, bytes: 512 * 1024 };
 const defaultSecondBatchThreshold = 200;
 const firstPauseMs = 100;
