@@ -70,7 +70,7 @@ export type Piece =
 export interface FrameContent {
   messages: TrackerMessage[];
   /** Written only after the messages are committed: a device that sees the answer deletes its copy. */
-  replies: Buffer[];
+  replies: readonly Buffer[];
   /** Written instead of the replies when the recording that the frame is a part of is refused, where the protocol can say so. */
   refusals?: Buffer[];
   /** The frame names its device beside what it says: it is read again once the login is accepted. */

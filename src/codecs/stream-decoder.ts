@@ -14,7 +14,7 @@ export interface Decoded {
 export interface DecodedFrame {
   messages: TrackerMessage[];
   /** Written only after the messages are committed: a device that sees the answer deletes its copy. */
-  replies: Buffer[];
+  replies: readonly Buffer[];
   /** Written instead when the recording that the frame is a part of is refused; without them the replies are. */
   refusals?: Buffer[];
   /** The frame as it came; identifies a resent packet, and is kept when the frame cannot be stored. */
@@ -59,7 +59,9 @@ export class StreamDecoder {
 
   /** A view, valid until the next call. */
   get pending(): Buffer {
-    return this.#store.subarray(this.#start, this.#end);
+    // Most chunks are one frame: each view would be an object of its own that lives as long as its packet.
+    const isWhole = this.#start === 0 && this.#end === this.#store.length;
+    return isWhole ? this.#store : this.#store.subarray(this.#start, this.#end);
   }
 
   push(chunk: Buffer): void {
@@ -103,7 +105,7 @@ export class StreamDecoder {
       const before = at;
       at = end;
       if (piece.kind === "frame") {
-        const raw = bytes.subarray(start, end);
+        const raw = start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end);
         const content = this.#read(raw, session);
         if (content instanceof MalformedFrame) {
           decoded.problems.push({ reason: content.reason, offset: start, isFrame: true });
@@ -111,14 +113,11 @@ export class StreamDecoder {
           if (content.resumeAt !== undefined) at = Math.max(before + 1, start + content.resumeAt);
         } else {
           const { messages, replies, refusals, reports, isLast } = content;
-          decoded.frames.push({
-            messages,
-            replies,
-            raw,
-            ...(refusals ? { refusals } : {}),
-            ...(reports ? { reports } : {}),
-            ...(isLast ? { isLast } : {}),
-          });
+          const frame: DecodedFrame = { messages, replies, raw };
+          if (refusals) frame.refusals = refusals;
+          if (reports) frame.reports = reports;
+          if (isLast) frame.isLast = true;
+          decoded.frames.push(frame);
           decoded.trailing.malformed = 0;
           decodedEnd = end;
           if (content.messages.at(-1)?.kind === "login") {

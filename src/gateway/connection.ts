@@ -167,7 +167,7 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
   }
 
   /** There may be room for what was left undecoded. */
-  #goOn(): void {
+  goOn(): void {
     if (this.#hasMore) this.#decode();
     if (this.state !== "open") return;
     if (this.#hasEnded && !this.#hasMore) this.close("peer");
@@ -293,7 +293,7 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
     if (!this.#host.onOpen(this, admission.hold)) return;
     this.#submit(pending.frame);
     this.#hasMore = this.#pendingBytes > 0;
-    this.#goOn();
+    this.goOn();
   }
 
   packetSettled({ frame, isRefused }: Packet, outcome: Outcome): void {
@@ -306,7 +306,7 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
     } else if (outcome === "stale") this.destroy("overtaken");
     else if (outcome === "lost") this.destroy("shutdown");
     if (this.state === "closing") this.#endIfAnswered();
-    else if (this.state === "open" && (!this.#hasMore || this.#inflow.isHalfFree)) this.#goOn();
+    else if (this.state === "open" && (!this.#hasMore || this.#inflow.isHalfFree)) this.goOn();
   }
 
   // Only after the commit: a device that sees the answer deletes its copy.
@@ -345,7 +345,7 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
   /** Called by the gateway's sweep. A connection that we do not read is not idle, and a login that waits is not late. */
   checkTimes(nowMs: number): void {
     const { limits } = this.#host;
-    if (this.state === "open" && !this.#isReading) this.#goOn();
+    if (this.state === "open" && !this.#isReading) this.goOn();
     if (this.#unreadSinceMs > 0 && nowMs - this.#unreadSinceMs > limits.unreadTimeoutMs) this.destroy("slow_reader");
     else if (this.state === "open") {
       if (this.#isReading && nowMs - this.#lastDataAtMs > limits.idleTimeoutMs) this.close("idle");

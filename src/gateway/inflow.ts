@@ -30,8 +30,18 @@ export class Inflow {
     this.#tenant = tenant;
   }
 
-  /** Frames that may be decoded now. Before the login it is one, which is the login. */
+  /**
+   * Frames that may be decoded now. Where its organization has no room, a peer of which nothing waits is heard all the same, because
+   * it may call for help; others are told when there is room again.
+   */
   roomAt(nowMs: number): number {
+    if (this.frames === 0 || !this.#tenant?.isFull) return this.#ownRoomAt(nowMs);
+    this.#tenant.pause(this.#user);
+    return 0;
+  }
+
+  /** Before the login it is one, which is the login. */
+  #ownRoomAt(nowMs: number): number {
     if (!this.#rate) return 1;
     if (this.#bytes >= this.#limits.waitingBytes) return 0;
     return Math.max(0, Math.min(this.#limits.waitingFrames - this.frames, this.#rate.allowance(nowMs)));
@@ -59,11 +69,8 @@ export class Inflow {
   }
 
   mayRead(pendingBytes: number, nowMs: number): boolean {
-    const tenant = this.#tenant;
-    if (!tenant) return true;
-    if (this.#bytes + pendingBytes >= this.#limits.waitingBytes || this.roomAt(nowMs) === 0) return false;
-    if (tenant.isFull) tenant.pause(this.#user);
-    return !tenant.isFull;
+    if (!this.#rate) return true;
+    return this.#bytes + pendingBytes < this.#limits.waitingBytes && this.#ownRoomAt(nowMs) > 0;
   }
 
   leave(): void {

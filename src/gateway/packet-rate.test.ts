@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
-import { PacketRates } from "./packet-rate.ts";
+import { defaultLimits } from "./gateway-limits.ts";
+import { Inflow } from "./inflow.ts";
+import { PacketBucket, PacketRates } from "./packet-rate.ts";
 import { TenantBudget } from "./tenant-budgets.ts";
 
 const limits = { packetsPerMinute: 600, packetBurst: 1200 };
@@ -30,17 +32,33 @@ test("the packet rate gives no new burst to a device that connects again", () =>
   expect(rates.of("device", 200_000).allowance(200_000)).toBe(1200);
 });
 
-test("the packet rate stops the devices of one organization when it has its share, and wakes them at the half", () => {
+test("the packet rate stops the devices of one organization when it has its share, and wakes them at the half", async () => {
   const budget = new TenantBudget({ tenantFrames: 4, tenantBytes: 1000 });
   let woken = 0;
-  const user = { updateReading: () => woken++ };
+  const user = { goOn: () => woken++ };
   for (let count = 0; count < 4; count++) budget.add(10);
   expect(budget.isFull).toBe(true);
   budget.pause(user);
   budget.remove(10);
   expect([budget.isFull, woken]).toEqual([true, 0]);
   budget.remove(10);
+  await Promise.resolve();
   expect([budget.isFull, woken]).toEqual([false, 1]);
   budget.add(980);
   expect(budget.isFull).toBe(true);
+});
+
+test("where its organization has no room, a device is heard once, and again when there is room", async () => {
+  const small = { ...defaultLimits, tenantFrames: 4 };
+  const tenant = new TenantBudget(small);
+  let woken = 0;
+  const inflow = new Inflow(small, { goOn: () => woken++ });
+  inflow.measureBy({ rate: new PacketBucket(small, 0), tenant });
+  for (let count = 0; count < 4; count++) tenant.add(10);
+  expect([tenant.isFull, inflow.roomAt(0) > 0]).toEqual([true, true]);
+  inflow.add({ messages: [], replies: [], raw: Buffer.alloc(10) });
+  expect([inflow.roomAt(0), inflow.mayRead(0, 0)]).toEqual([0, true]);
+  for (let count = 0; count < 4; count++) tenant.remove(10);
+  await Promise.resolve();
+  expect([tenant.isFull, inflow.roomAt(0) > 0, woken]).toEqual([false, true, 1]);
 });

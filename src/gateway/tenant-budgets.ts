@@ -1,6 +1,6 @@
-/** Somebody who is read no more while the budget is used up. */
+/** Somebody whose bytes are left undecoded while the budget is used up. */
 export interface BudgetUser {
-  updateReading(): void;
+  goOn(): void;
 }
 
 export interface TenantLimits {
@@ -10,10 +10,12 @@ export interface TenantLimits {
 
 /**
  * What the devices of one organization have waiting for their commit. It is smaller than what the gateway takes in all, so that
- * a flood of one organization stops the reading of its own devices before it stops everybody's.
+ * a flood of one organization stops the reading of its own devices before it stops everybody's. A device is stopped
+ * when it sends more: of thousands that wait for an answer most send nothing before it.
  */
 export class TenantBudget {
   readonly #limits: TenantLimits;
+  /** Who has bytes to decode, those that came first in front. */
   readonly #paused = new Set<BudgetUser>();
   #frames = 0;
   #bytes = 0;
@@ -33,15 +35,22 @@ export class TenantBudget {
     if (this.#share >= 1) this.isFull = true;
   }
 
-  /** Those that paused are read again at the half. */
+  /** Those that paused go on from the half, one after the other until it is full again. */
   remove(bytes: number): void {
     this.#frames--;
     this.#bytes -= bytes;
     if (!this.isFull || this.#share > 0.5) return;
     this.isFull = false;
-    const paused = [...this.#paused];
-    this.#paused.clear();
-    for (const user of paused) user.updateReading();
+    // After what is being answered now: decoding for many takes a while.
+    if (this.#paused.size > 0) queueMicrotask(() => this.#goOn());
+  }
+
+  #goOn(): void {
+    for (const user of this.#paused) {
+      if (this.isFull) return;
+      this.#paused.delete(user);
+      user.goOn();
+    }
   }
 
   pause(user: BudgetUser): void {

@@ -59,9 +59,17 @@ export async function markJumps(client: Client, jumps: BatchRows["jumps"]): Prom
 const begin = (copy: CopyRows, hold: EventOwner, tsMs: number, id: Buffer): BinaryWriter =>
   copy.row().uuid(hold.deviceIdBytes).timestamptz(tsMs).uuid(id).uuid(hold.organizationIdBytes);
 
-export function copiesOf({ locations, telemetry, events, placeJobs }: BatchRows): CopyRows[] {
-  return [copyLocations(locations), copyTelemetry(telemetry), copyEvents(events), copyPlaceJobs(placeJobs)];
-}
+/** What the packets of a batch say, which is known once they are evaluated. */
+export const packetCopiesOf = ({ locations, telemetry }: BatchRows): CopyRows[] => [
+  copyLocations(locations),
+  copyTelemetry(telemetry),
+];
+
+/** What follows from it: steps and rules add to it. */
+export const eventCopiesOf = ({ events, placeJobs }: BatchRows): CopyRows[] => [
+  copyEvents(events),
+  copyPlaceJobs(placeJobs),
+];
 
 function copyLocations(rows: BatchRows["locations"]): CopyRows {
   const copy = new CopyRows(

@@ -10,7 +10,7 @@ import type { Lane } from "../outbox/outbound-lanes.ts";
 import { eventTypes } from "../resources/events/event-types.ts";
 import type { Tracer } from "../tracing/tracer.ts";
 import type { AcceptedPacket, BatchStep, PartRefusal } from "./batch-step.ts";
-import { beginStatements, copiesOf, markJumps, versionsOf } from "./batch-store.ts";
+import { beginStatements, eventCopiesOf, markJumps, packetCopiesOf, versionsOf } from "./batch-store.ts";
 import type { DeviceHold, DeviceMemory } from "./device-memory.ts";
 import { DeviceEvaluation, type EvaluateOptions } from "./evaluate.ts";
 import { readNames } from "./event-store.ts";
@@ -151,7 +151,10 @@ export async function storeBatch(
   for (const evaluation of evaluations.values()) evaluation.finish();
   for (const [hold, newestMs] of newestOf) evaluations.get(hold)?.noteNewest(newestMs);
   const states = inLockOrder(rows.states);
-  const answers = await pipeline(client, [...(opening ? [] : begin), statesStatement(states)]);
+  const stating = pipeline(client, [...(opening ? [] : begin), statesStatement(states)]);
+  // While the database writes the states; a row that cannot be written waits for their answer, as the connection does.
+  const early = attempt(() => [copyFrameKeys(certain), ...packetCopiesOf(rows)]);
+  const answers = await stating;
   if (!opening) {
     const versions = versionsOf(answers);
     if (!versions) return committedBefore(client, batch);
@@ -175,7 +178,7 @@ export async function storeBatch(
   const traceOf = options.tracer ? tracesOfDevices(batch.packets) : undefined;
   const recordings = rows.events.flatMap(({ typeNumber, data }) => (typeNumber === ecgType ? [data.status] : []));
   const refused = taken.flatMap(({ packet, refusal }) => (refusal ? [{ packet, reason: refusal }] : []));
-  const copies = [copyFrameKeys(certain), ...copiesOf(rows)];
+  const copies = [...early(), ...eventCopiesOf(rows)];
   const locking = lockLanes(rows, nowMs);
   try {
     // Whoever else writes for these organizations waits for the lanes from their lock to the commit: all else is written before.
@@ -214,6 +217,18 @@ function reportsOfPackets(packets: readonly Packet[]): ReportOfPacket[] {
   const reports: ReportOfPacket[] = [];
   for (const packet of packets) for (const report of reportsOf(packet.frame)) reports.push({ report, packet });
   return reports;
+}
+
+/** Does it now; what it returns or throws comes when it is asked for. */
+function attempt<T>(work: () => T): () => T {
+  try {
+    const result = work();
+    return () => result;
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
 }
 
 function viewOf(hold: DeviceHold, rules: OrganizationRules): RuleView {

@@ -37,6 +37,14 @@ export interface EvaluateOptions {
   iso: IsoTime;
 }
 
+/** Most lists of a packet have one entry. One that is pushed to an empty array makes room for seventeen. */
+const none: never[] = [];
+function append<T>(list: T[], item: T): T[] {
+  if (list.length === 0) return [item];
+  list.push(item);
+  return list;
+}
+
 const isPowerOff = (message: TrackerMessage): boolean => message.kind === "alarm" && message.type === "power_off";
 
 /**
@@ -51,7 +59,7 @@ export class DeviceEvaluation {
   readonly #rows: BatchRows;
   readonly #state: StateRow;
   /** Rows of this batch, to be corrected when a later fix of the same batch shows one to be an outlier. */
-  readonly #ownFixes: LocationRow[] = [];
+  #ownFixes: LocationRow[] = none;
   /** Of this batch; undefined: nothing was read. */
   #status: Record<string, LastStatus[string]> | undefined;
   readonly rules: DeviceRules;
@@ -64,7 +72,7 @@ export class DeviceEvaluation {
     this.#rows = rows;
     this.#state = {
       hold,
-      presence: [],
+      presence: none,
       lastSeenMs: 0,
       status: null,
       battery: null,
@@ -79,9 +87,10 @@ export class DeviceEvaluation {
   /** Any packet, also a resent one, is a sign of life; a power-off notice is the last one. */
   seen(messages: readonly TrackerMessage[], receivedAtMs: number): void {
     const isOnline = this.hold.isOnline ?? !messages.some(isPowerOff);
-    const { presence } = this.#state;
-    if (presence.at(-1)?.isOnline !== isOnline) presence.push({ isOnline, atMs: receivedAtMs });
     this.#state.lastSeenMs = Math.max(this.#state.lastSeenMs, receivedAtMs);
+    const { presence } = this.#state;
+    if (presence.at(-1)?.isOnline === isOnline) return;
+    this.#state.presence = append(presence, { isOnline, atMs: receivedAtMs });
   }
 
   /** The latest time of the device's clock, of reports that are stored now. */
@@ -93,19 +102,19 @@ export class DeviceEvaluation {
   /** A packet that was not stored before. */
   take(messages: readonly TrackerMessage[], receivedAtMs: number): void {
     this.seen(messages, receivedAtMs);
-    const fixes: { fix: Fix; row: LocationRow | undefined }[] = [];
-    const alarms: Alarm[] = [];
+    let fixes: { fix: Fix; row: LocationRow | undefined }[] = none;
+    let alarms: Alarm[] = none;
     const data: Record<string, unknown> = {};
     let vitalsTimeMs: number | null = null;
     for (const message of messages) {
       if (message.kind === "fix") {
-        fixes.push({ fix: message, row: this.#takeFix(message, receivedAtMs) });
+        fixes = append(fixes, { fix: message, row: this.#takeFix(message, receivedAtMs) });
         if (message.gps?.satellites != null) data.satellites ??= message.gps.satellites;
         vitalsTimeMs ??= message.deviceTimeMs;
       } else if (message.kind === "vitals") {
         Object.assign(data, (message as Vitals).metrics, message.extra);
         vitalsTimeMs = message.deviceTimeMs ?? vitalsTimeMs;
-      } else if (message.kind === "alarm") alarms.push(message);
+      } else if (message.kind === "alarm") alarms = append(alarms, message);
       else if (message.kind === "info" && message.firmware !== undefined) this.#state.firmware = message.firmware;
     }
     const values = this.#takeData(data, vitalsTimeMs, receivedAtMs);
@@ -123,8 +132,8 @@ export class DeviceEvaluation {
     place: LocationRow | undefined,
     receivedAtMs: number,
   ): void {
-    const valid: LocationRow[] = [];
-    for (const { row } of fixes) if (row && row.invalidReason === null) valid.push(row);
+    let valid: LocationRow[] = none;
+    for (const { row } of fixes) if (row && row.invalidReason === null) valid = append(valid, row);
     this.rules.takeFixes(valid.length > 1 ? valid.sort((a, b) => a.tsMs - b.tsMs) : valid);
     this.rules.takeReadings({
       values,
@@ -210,7 +219,7 @@ export class DeviceEvaluation {
     };
     this.#rows.locations.push(row);
     if (reason === null) {
-      this.#ownFixes.push(row);
+      this.#ownFixes = append(this.#ownFixes, row);
       this.#remember(recent);
     }
     return row;

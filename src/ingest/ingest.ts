@@ -53,8 +53,8 @@ export interface IngestOptions extends StoreOptions {
   takesOnlyAlarms?: () => boolean;
 }
 
-/** Recordings make a transaction long before they are many: 2,000 positions have some 300 KB. */
-const batchLimits = { packets: 2000, bytes: 512 * 1024 };
+/** Recordings make a transaction long before they are many: 1,000 positions have some 150 KB. */
+const batchLimits = { packets: 1000, bytes: 512 * 1024 };
 const defaultSecondBatchThreshold = 200;
 const firstPauseMs = 100;
 const maxPauseMs = 5000;

@@ -48,8 +48,7 @@ export class WaitingPackets {
   }
 
   add(packet: Packet): void {
-    const line = this.#lineOf(packet.hold);
-    line.packets.push(packet);
+    const line = this.#append(packet);
     this.#count++;
     this.#bytes += packet.frame.raw.length;
     if (!isUrgent(packet)) return;
@@ -91,10 +90,15 @@ export class WaitingPackets {
     return all;
   }
 
-  #lineOf(hold: DeviceHold): Line {
+  #append(packet: Packet): Line {
+    const { hold } = packet;
     const known = this.#lines.get(hold);
-    if (known) return known;
-    const line: Line = { hold, packets: [], urgentCount: 0, taken: 0 };
+    if (known) {
+      known.packets.push(packet);
+      return known;
+    }
+    // Most devices have one packet waiting: pushed to an empty array, it would make room for seventeen.
+    const line: Line = { hold, packets: [packet], urgentCount: 0, taken: 0 };
     this.#lines.set(hold, line);
     const ring = this.#rings.get(hold.device.organizationId);
     if (ring) ring.add(line);

@@ -55,11 +55,13 @@ export function bloodPressure(sbpText: string | undefined, dbpText: string | und
   return isWhole ? { sbp: sbp ?? null, dbp: dbp ?? null } : { sbp: null, dbp: null };
 }
 
+const noExtra = {};
+
 /** A frame without any value is a sign of life all the same. */
 export function vitals(
   deviceTimeMs: number | null,
   metrics: Metrics,
-  extra: Record<string, unknown> = {},
+  extra: Record<string, unknown> = noExtra,
 ): Vitals | Heartbeat {
   if (Object.keys(metrics).length === 0 && Object.keys(extra).length === 0) return { kind: "heartbeat" };
   return { kind: "vitals", deviceTimeMs, metrics, extra };

@@ -75,8 +75,8 @@ function nextStart(bytes: Buffer, from: number): number {
 function textPiece(bytes: Buffer, start: number, scannedTo: number): Piece {
   const limit = Math.min(bytes.length, start + maxTextFrameBytes);
   const from = Math.max(start, scannedTo);
-  const hash = bytes.subarray(from, limit).indexOf(HASH);
-  if (hash >= 0) return { kind: "frame", start, end: from + hash + 1 };
+  const hash = (limit === bytes.length ? bytes : bytes.subarray(0, limit)).indexOf(HASH, from);
+  if (hash >= 0) return { kind: "frame", start, end: hash + 1 };
   if (limit - start < maxTextFrameBytes) return { kind: "incomplete", start, scannedTo: limit };
   return brokenFrame(bytes, start, limit, "frame too long");
 }
