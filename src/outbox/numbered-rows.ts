@@ -72,10 +72,11 @@ export function insertNumbered(rows: readonly UnnumberedRow[], nowMs: number, tr
   return sql`
     with lane as materialized (
       select l.integration_id, n.count, n.index
-      from unnest(${keys.map(({ integrationId }) => integrationId)}::uuid[],
+      from outbound_lanes l
+      join unnest(${keys.map(({ integrationId }) => integrationId)}::uuid[],
         ${keys.map(({ organizationId }) => organizationId)}::uuid[], ${counts}::int8[])
         with ordinality as n(integration_id, organization_id, count, index)
-      join outbound_lanes l on l.integration_id = n.integration_id and l.organization_id = n.organization_id
+        on l.integration_id = n.integration_id and l.organization_id = n.organization_id
       order by l.integration_id for update of l
     ), taken as (
       update outbound_lanes l set
