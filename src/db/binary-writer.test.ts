@@ -2,7 +2,7 @@ import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
 import { BinaryWriter, binaryArray } from "./binary-writer.ts";
-import { CopyRows, copyAnd, copyAndAsk } from "./copy-in.ts";
+import { CopyRows, copyAnd, copyAndRun } from "./copy-in.ts";
 
 let database: TestDatabase;
 let client: pg.Client;
@@ -79,23 +79,34 @@ const countOf = (text: string) => ({
   values: [text],
 });
 
-test("a statement behind COPYs sees their rows and may be asked again, also without any", async () => {
+test("statements behind COPYs see their rows and may be asked again, also without any", async () => {
   const copy = new CopyRows("rows", ["t"]);
   copy.row().text("counted");
-  expect(await copyAndAsk(client, [copy], countOf("counted"))).toEqual([{ count: 1 }]);
-  expect(await copyAndAsk(client, [], countOf("counted"))).toEqual([{ count: 1 }]);
+  const counted = async (copies: readonly CopyRows[]) =>
+    (await copyAndRun(client, copies, [countOf("counted"), countOf("other")])).map(({ rows }) => rows);
+  expect(await counted([copy])).toEqual([[{ count: 1 }], [{ count: 0 }]]);
+  expect(await counted([])).toEqual([[{ count: 1 }], [{ count: 0 }]]);
 });
 
-test("an error in a COPY or in the statement behind it keeps the connection", async () => {
+test("an error in a COPY or in a statement behind it keeps the connection, and does not reach the commit", async () => {
   const bad = new CopyRows("rows", ["j"]);
   bad.row().jsonb('{"a":"\\u0000"}');
-  await client.query("begin");
-  const unparsed = { ...countOf("counted"), name: "count_later" };
-  await expect(copyAndAsk(client, [bad], unparsed)).rejects.toMatchObject({ code: "22P05" });
-  await client.query("rollback");
+  const good = (): CopyRows => {
+    const copy = new CopyRows("rows", ["t"]);
+    copy.row().text("undone");
+    return copy;
+  };
+  const commit = { name: "commit", text: "commit" };
+  const unparsed = { ...countOf("undone"), name: "count_later" };
   const wrong = { name: "wrong", text: "select 1 / $1::int", values: [0] };
-  await expect(copyAndAsk(client, [], wrong)).rejects.toMatchObject({ code: "22012" });
-  expect(await copyAndAsk(client, [], unparsed)).toEqual([{ count: 1 }]);
+  await client.query("begin");
+  await expect(copyAndRun(client, [good(), bad], [unparsed, commit])).rejects.toMatchObject({ code: "22P05" });
+  await client.query("rollback");
+  await client.query("begin");
+  await expect(copyAndRun(client, [good()], [wrong, commit])).rejects.toMatchObject({ code: "22012" });
+  await client.query("rollback");
+  const [answer] = await copyAndRun(client, [], [unparsed]);
+  expect(answer?.rows).toEqual([{ count: 0 }]);
 });
 
 test("the binary writer sends arrays as parameters", async () => {

@@ -1,7 +1,6 @@
-import { type Client, type Connection, Query, type QueryResultRow, type Submittable } from "pg";
+import type { Client, Connection, QueryConfig, QueryResult, Submittable } from "pg";
 import { BinaryWriter } from "./binary-writer.ts";
-import type { Statement } from "./sql.ts";
-import { summaryOf } from "./traced-client.ts";
+import { Pipeline } from "./pipeline.ts";
 
 const signature = Buffer.from("PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0", "latin1");
 
@@ -50,21 +49,23 @@ export function copyAnd(client: Client, copies: readonly CopyRows[], last: strin
   });
 }
 
-/** Runs the COPYs and then a statement, whose rows it returns: a single round trip too. */
-export function copyAndAsk<T extends QueryResultRow>(
+/**
+ * Runs the COPYs and then named statements, of which the last may be the commit: all of it is sent at once, and the server reaches
+ * a statement only when all before it have succeeded.
+ */
+export function copyAndRun(
   client: Client,
   copies: readonly CopyRows[],
-  statement: Statement,
-): Promise<T[]> {
+  statements: readonly QueryConfig[],
+): Promise<QueryResult[]> {
   return new Promise((resolve, reject) => {
-    const question = new Query<T>(statement, (error, result) => (error ? reject(error) : resolve(result.rows)));
-    const send = question.submit.bind(question);
-    // On its way before it is its turn.
-    question.submit = () => undefined;
-    Object.assign(question, { label: summaryOf(statement.text) });
+    const run = new Pipeline(statements, (error, results) => (error ? reject(error) : resolve(results)));
+    const send = run.submit.bind(run);
+    // On their way before it is their turn.
+    run.submit = () => null;
     // When both fail, the first error says what is wrong.
     client.query(new CopyMessage(copies, "", send, (error) => error && reject(error)));
-    client.query(question);
+    client.query(run as unknown as Submittable);
   });
 }
 

@@ -1,4 +1,12 @@
-import { type Client, type Connection, Query, type QueryArrayConfig, type QueryResult, type Submittable } from "pg";
+import {
+  type Client,
+  type Connection,
+  Query,
+  type QueryArrayConfig,
+  type QueryConfig,
+  type QueryResult,
+  type Submittable,
+} from "pg";
 import { summaryOf } from "./traced-client.ts";
 
 /** What a message needs of a connection and the type declarations do not show. */
@@ -22,7 +30,10 @@ interface Part extends Query {
  * Runs named statements as one message: a single round trip for all of them. The first one that fails ends the message; the server
  * does not reach those after it.
  */
-export function pipeline(client: Client, statements: readonly QueryArrayConfig[]): Promise<QueryResult[]> {
+export function pipeline(
+  client: Client,
+  statements: readonly (QueryConfig | QueryArrayConfig)[],
+): Promise<QueryResult[]> {
   return new Promise((resolve, reject) => {
     client.query(
       new Pipeline(statements, (error, results) =>
@@ -32,7 +43,8 @@ export function pipeline(client: Client, statements: readonly QueryArrayConfig[]
   });
 }
 
-class Pipeline {
+/** The message itself, for those who send it together with another one. */
+export class Pipeline {
   readonly #results: QueryResult[] = [];
   readonly #parts: readonly Part[];
   readonly #done: (error: Error | undefined, results: QueryResult[]) => void;
@@ -43,7 +55,7 @@ class Pipeline {
   callback = (): void => undefined;
 
   constructor(
-    statements: readonly QueryArrayConfig[],
+    statements: readonly (QueryConfig | QueryArrayConfig)[],
     done: (error: Error | undefined, results: QueryResult[]) => void,
   ) {
     this.#done = done;

@@ -1,4 +1,4 @@
-import type { Client, QueryArrayConfig, QueryArrayResult, QueryResult } from "pg";
+import type { Client, QueryArrayConfig, QueryArrayResult, QueryConfig, QueryResult } from "pg";
 import { type BinaryWriter, binaryArray } from "../db/binary-writer.ts";
 import { CopyRows } from "../db/copy-in.ts";
 import { uuidBytes } from "../lib/ids.ts";
@@ -28,6 +28,8 @@ export const beginStatements = (
     rowMode: "array",
   },
 ];
+
+export const commitStatement: QueryConfig = { name: "ingest_commit", text: "commit" };
 
 /**
  * The versions of the organizations' rules, by organization; those without rules have none. Undefined: an earlier attempt of the

@@ -1,16 +1,24 @@
 import type { Client, QueryArrayResult } from "pg";
-import { copyAnd, copyAndAsk } from "../db/copy-in.ts";
+import { copyAnd, copyAndRun } from "../db/copy-in.ts";
 import { onClient } from "../db/database.ts";
 import { isRefusal } from "../db/node-watch.ts";
 import { pipeline } from "../db/pipeline.ts";
+import { namedStatement } from "../db/sql.ts";
 import { formatUuid, newUuid } from "../lib/ids.ts";
 import { makeIsoTime } from "../lib/iso-time.ts";
 import type { OutboundEntry } from "../outbox/outbound-entry.ts";
-import type { Lane } from "../outbox/outbound-lanes.ts";
+import { type Lane, lanesOf } from "../outbox/outbound-lanes.ts";
 import { eventTypes } from "../resources/events/event-types.ts";
 import type { Tracer } from "../tracing/tracer.ts";
 import type { AcceptedPacket, BatchStep, PartRefusal } from "./batch-step.ts";
-import { beginStatements, eventCopiesOf, markJumps, packetCopiesOf, versionsOf } from "./batch-store.ts";
+import {
+  beginStatements,
+  commitStatement,
+  eventCopiesOf,
+  markJumps,
+  packetCopiesOf,
+  versionsOf,
+} from "./batch-store.ts";
 import type { DeviceHold, DeviceMemory } from "./device-memory.ts";
 import { DeviceEvaluation, type EvaluateOptions } from "./evaluate.ts";
 import { readNames } from "./event-store.ts";
@@ -24,7 +32,7 @@ import {
   sortReports,
 } from "./frame-keys.ts";
 import { noRows } from "./ingest-rows.ts";
-import { lockLanes, outboundOf } from "./outbound-rows.ts";
+import { outboundOf } from "./outbound-rows.ts";
 import { type Packet, reportsOf } from "./packet.ts";
 import { tracesOfDevices } from "./packet-traces.ts";
 import { addPresenceEvents } from "./presence-events.ts";
@@ -151,7 +159,8 @@ export async function storeBatch(
   for (const evaluation of evaluations.values()) evaluation.finish();
   for (const [hold, newestMs] of newestOf) evaluations.get(hold)?.noteNewest(newestMs);
   const states = inLockOrder(rows.states);
-  const stating = pipeline(client, [...(opening ? [] : begin), statesStatement(states)]);
+  const reading = namedStatement("ingest_lanes", lanesOf(organizationIds));
+  const stating = pipeline(client, [...(opening ? [] : begin), statesStatement(states), reading]);
   // While the database writes the states; a row that cannot be written waits for their answer, as the connection does.
   const early = attempt(() => [copyFrameKeys(certain), ...packetCopiesOf(rows)]);
   const answers = await stating;
@@ -162,7 +171,7 @@ export async function storeBatch(
   }
   // No earlier attempt has committed, or its id would be there.
   batch.pending = undefined;
-  const { stale, moved, changes } = await writtenStates(client, states, answers.at(-1) as QueryArrayResult<WrittenRow>);
+  const { stale, moved, changes } = await writtenStates(client, states, answers.at(-2) as QueryArrayResult<WrittenRow>);
   if (stale.length > 0) throw new StaleDevices(stale);
   if (moved.length > 0) {
     for (const hold of moved) if (hold.state === "storing") hold.state = "moved";
@@ -175,17 +184,17 @@ export async function storeBatch(
   if (changes.length > 0) addPresenceEvents(rows, changes, await readNames(client, changes), options.newId);
   const memories = outcomes.map(({ hold, memory }) => [hold, memory] as const);
   const count = outcomes.reduce((sum, { rules }) => sum + rules.evaluations, 0);
-  const traceOf = options.tracer ? tracesOfDevices(batch.packets) : undefined;
+  const lanes = answers.at(-1)?.rows as Lane[];
+  const outbound = outboundOf(lanes, rows, nowMs, options.tracer ? tracesOfDevices(batch.packets) : null);
   const recordings = rows.events.flatMap(({ typeNumber, data }) => (typeNumber === ecgType ? [data.status] : []));
   const refused = taken.flatMap(({ packet, refusal }) => (refusal ? [{ packet, reason: refusal }] : []));
   const copies = [...early(), ...eventCopiesOf(rows)];
-  const locking = lockLanes(rows, nowMs);
+  batch.pending = { memories, duplicates, ruleEvaluations: count, outbound: rows.outbound, recordings, refused };
   try {
-    // Whoever else writes for these organizations waits for the lanes from their lock to the commit: all else is written before.
-    const lanes = locking ? await copyAndAsk<Lane>(client, copies, locking) : [];
-    const outbound = outboundOf(lanes, rows, traceOf);
-    batch.pending = { memories, duplicates, ruleEvaluations: count, outbound: rows.outbound, recordings, refused };
-    await copyAnd(client, locking ? [outbound.copy] : copies, [...outbound.wakeUps, "commit"].join("; "));
+    // Whoever else writes for these organizations waits from the first outbound row to the commit: all else is written before, and
+    // no answer is waited for in between.
+    if (outbound.length > 0) await copyAndRun(client, copies, [...outbound, commitStatement]);
+    else await copyAnd(client, copies, "commit");
   } catch (error) {
     if (isRefusal(error)) batch.pending = undefined;
     if (!isKnownKey(error)) throw error;

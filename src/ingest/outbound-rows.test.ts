@@ -2,16 +2,12 @@ import { expect, it } from "vitest";
 import { allScopes } from "../oauth/scopes.ts";
 import type { Lane } from "../outbox/outbound-lanes.ts";
 import { noRows } from "./ingest-rows.ts";
-import { lockLanes, outboundOf } from "./outbound-rows.ts";
+import { outboundOf } from "./outbound-rows.ts";
 
 const organizationId = "7b1e1f0c-3a53-4f5b-9f39-4a1f7e0f2c55";
 const lane: Lane = {
   integrationId: "8d3f0a52-6a1e-4c0e-9f0b-0f6f2c9a7b31",
   organizationId,
-  lane: 1,
-  lastMs: 1000,
-  lastSeq: 0,
-  pushEpoch: 3,
   scopes: allScopes,
   webhookEventTypes: [],
   messagingEnabled: true,
@@ -20,23 +16,22 @@ const lane: Lane = {
 const entry = (type: "command.ack" | "ecg.recorded") =>
   ({ organizationId, type, deviceUid: "490154203237518", occurredAtMs: 0, data: { type } }) as const;
 
-it("the outbound writer locks nothing for a batch without outbound events", () => {
-  expect(lockLanes(noRows(), 0)).toBeUndefined();
+it("the outbound writer writes nothing for a batch without outbound events", () => {
+  expect(outboundOf([lane], noRows(), 0)).toEqual([]);
+});
+
+it("the outbound writer writes nothing, and so locks nothing, when no integration receives what there is", () => {
+  const rows = { ...noRows(), outbound: [entry("ecg.recorded")] };
+  expect(outboundOf([lane], rows, 0)).toEqual([]);
+  expect(outboundOf([], { ...noRows(), outbound: [entry("command.ack")] }, 0)).toEqual([]);
 });
 
 it("the outbound writer adds what the steps of the batch report, as far as the integration receives it", () => {
-  const rows = { ...noRows(), outbound: [entry("command.ack"), entry("ecg.recorded")] };
-  expect(lockLanes(rows, 5)?.values.slice(0, 2)).toEqual([[organizationId], [2]]);
-  const { copy, wakeUps } = outboundOf([lane], rows);
-  expect(copy.count).toBe(1);
-  expect(copy.finish().toString()).toContain('"data":{"type":"command.ack"}}');
-  expect(wakeUps).toEqual([`select pg_notify('vigil_outbound', '${lane.integrationId}')`]);
-});
-
-it("the outbound writer wakes nobody for rows that are not pushed", () => {
-  const { copy, wakeUps } = outboundOf([{ ...lane, pushEpoch: null }], {
-    ...noRows(),
-    outbound: [entry("command.ack")],
-  });
-  expect([copy.count, wakeUps]).toEqual([1, []]);
+  const rows = { ...noRows(), outbound: [entry("command.ack"), entry("ecg.recorded"), entry("command.ack")] };
+  const [statement, ...others] = outboundOf([lane], rows, 5);
+  expect(others).toEqual([]);
+  expect(statement?.values.slice(0, 3)).toEqual([[lane.integrationId], [organizationId], [2]]);
+  const bytes = Buffer.concat(statement?.values.filter((value) => Buffer.isBuffer(value)) ?? []).toString();
+  expect(bytes.split('"data":{"type":"command.ack"}}')).toHaveLength(3);
+  expect(bytes).not.toContain("ecg.recorded");
 });

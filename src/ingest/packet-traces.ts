@@ -1,9 +1,6 @@
-import type { OutboundFact } from "../outbox/outbound-entry.ts";
+import type { TraceOfFact } from "../outbox/numbered-rows.ts";
 import type { Span, Tracer } from "../tracing/tracer.ts";
 import type { Outcome, Packet } from "./packet.ts";
-
-/** The trace of an outbound row: that of a packet of its device. */
-export type TraceOfFact = (fact: Pick<OutboundFact, "organizationId" | "deviceUid">) => string | null;
 
 const maxLinks = 100;
 
@@ -40,6 +37,7 @@ export async function traceAttempt<T>(
 
 const keyOf = (organizationId: string, deviceUid: string): string => `${organizationId} ${deviceUid}`;
 
+/** The trace of an outbound row is that of a packet of its device. */
 export function tracesOfDevices(packets: readonly Packet[]): TraceOfFact {
   const traces = new Map<string, string>();
   for (const { span, hold } of packets) {

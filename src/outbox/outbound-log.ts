@@ -1,22 +1,10 @@
 import type { Tx } from "../db/database.ts";
-import { notify } from "../db/listener.ts";
 import { makeIsoTime } from "../lib/iso-time.ts";
-import { type LaneId, makeLaneIds } from "./lane-ids.ts";
+import { insertNumbered, maxRowsPerStatement, type UnnumberedRow } from "./numbered-rows.ts";
 import { factOf, type OutboundEntry, type OutboundFact } from "./outbound-entry.ts";
 import { isLogged } from "./outbound-gate.ts";
-import { type Lane, reserveLanes } from "./outbound-lanes.ts";
+import { type Lane, lanesOf } from "./outbound-lanes.ts";
 import type { WebhookEventType } from "./webhook-event-types.ts";
-
-/** Hears which integration has rows to push. A wake-up that is lost is made up for by a sweep. */
-export const outboundChannel = "vigil_outbound";
-
-export interface OutboundRow {
-  lane: Lane;
-  id: LaneId;
-  fact: OutboundFact;
-  /** The envelope of section 19.2. */
-  body: string;
-}
 
 /**
  * Writes the rows of what happened, in the transaction in which it happened. Call it last: the rows of all integrations of the
@@ -27,39 +15,30 @@ export const appendOutbound = (tx: Tx, entries: readonly OutboundEntry[], nowMs:
 
 export async function appendFacts(tx: Tx, facts: readonly OutboundFact[], nowMs: number): Promise<void> {
   if (facts.length === 0) return;
-  const counts = new Map<string, number>();
-  for (const { organizationId } of facts) counts.set(organizationId, (counts.get(organizationId) ?? 0) + 1);
-  const writer = new OutboundWriter(await tx.many<Lane>(reserveLanes(counts, nowMs)));
+  const organizationIds = [...new Set(facts.map(({ organizationId }) => organizationId))];
+  const writer = new OutboundWriter(await tx.many<Lane>(lanesOf(organizationIds)));
   for (const fact of facts) writer.add(fact);
-  const { rows } = writer;
-  if (rows.length === 0) return;
-  await tx.run`
-    insert into outbound_events (integration_id, id, organization_id, device_uid, type, occurred_at, push_epoch, body, trace)
-    select *, ${tx.traceparent}::text from unnest(${rows.map(({ lane }) => lane.integrationId)}::uuid[], ${rows.map(({ id }) => id.text)}::uuid[],
-      ${rows.map(({ lane }) => lane.organizationId)}::uuid[], ${rows.map(({ fact }) => fact.deviceUid)}::text[],
-      ${rows.map(({ fact }) => fact.type)}::text[],
-      ${rows.map(({ fact }) => new Date(fact.occurredAtMs))}::timestamptz[],
-      ${rows.map(({ lane }) => lane.pushEpoch)}::int[], ${rows.map(({ body }) => body)}::text[])`;
-  for (const integrationId of writer.pushed()) await notify(tx, outboundChannel, integrationId);
+  const { traceparent } = tx;
+  const traceOf = traceparent === null ? null : () => traceparent;
+  for (const rows of writer.parts()) await tx.run(insertNumbered(rows, nowMs, traceOf));
 }
 
 /** A lane with what does not change from row to row. */
 interface OpenLane {
   lane: Lane;
-  nextId: () => LaneId;
   /** Whether rows of a type are written; filled as types come. */
   logs: Map<WebhookEventType, boolean>;
 }
 
 /** Turns facts into rows for each lane that may have them, in the order of the facts. */
 export class OutboundWriter {
-  readonly rows: OutboundRow[] = [];
+  readonly rows: UnnumberedRow[] = [];
   readonly iso = makeIsoTime();
   readonly #lanes = new Map<string, OpenLane[]>();
 
   constructor(lanes: readonly Lane[]) {
     for (const lane of lanes) {
-      const open = { lane, nextId: makeLaneIds(lane), logs: new Map<WebhookEventType, boolean>() };
+      const open = { lane, logs: new Map<WebhookEventType, boolean>() };
       const others = this.#lanes.get(lane.organizationId);
       if (others) others.push(open);
       else this.#lanes.set(lane.organizationId, [open]);
@@ -85,15 +64,14 @@ export class OutboundWriter {
     for (const open of lanes) {
       if (!doesLog(open, type)) continue;
       const { lane } = open;
-      const id = open.nextId();
-      this.rows.push({ lane, id, fact, body: `{"id":"${id.text}${middle}${lane.integrationId}${end}` });
+      this.rows.push({ lane, fact, rest: `${middle}${lane.integrationId}${end}` });
     }
   }
 
-  /** Integrations whose rows are to be pushed. */
-  pushed(): string[] {
-    const lanes = new Set(this.rows.map(({ lane }) => lane));
-    return [...lanes].flatMap(({ integrationId, pushEpoch }) => (pushEpoch === null ? [] : [integrationId]));
+  /** The rows, as many at a time as one statement takes. */
+  *parts(): Generator<UnnumberedRow[]> {
+    for (let from = 0; from < this.rows.length; from += maxRowsPerStatement)
+      yield this.rows.slice(from, from + maxRowsPerStatement);
   }
 }
 

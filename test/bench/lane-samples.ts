@@ -1,7 +1,7 @@
 import type pg from "pg";
 
-/** What a connection of a gateway is doing about the outbound lane of its batch. The last three hold the lock. */
-export type LanePhase = "waits" | "program" | "copies" | "flush";
+/** What a connection of a gateway is doing about the outbound lanes of its batch. All but the first hold the lock. */
+export type LanePhase = "waits" | "program" | "rows" | "commit";
 
 interface Activity {
   state: string;
@@ -12,30 +12,28 @@ interface Activity {
 export interface LaneShares {
   /** Connections that wait for a lane, on average. */
   waiting: number;
-  /** Shares of the time in which a lane is locked: by a program that makes its rows, by the copies, by the wait for the disk. */
+  /** Shares of the time in which a lane is locked: by a program that is to say what comes next, while rows are written, by the commit. */
   program: number;
-  copies: number;
-  flush: number;
+  rows: number;
+  commit: number;
 }
 
 const activities = `
   select state, wait_event_type || ':' || wait_event as waits_for, query from pg_stat_activity
   where datname = current_database() and pid <> pg_backend_pid() and state in ('active', 'idle in transaction')`;
 
-/** Undefined: it has no lane. */
+/** Undefined: it has no lane. Every transaction of a bench that commits in a message of its own statements has one. */
 export function phaseOf({ state, waits_for, query }: Activity): LanePhase | undefined {
-  if (query.includes("update outbound_lanes")) {
-    if (state === "idle in transaction") return "program";
-    return waits_for?.startsWith("Lock:") ? "waits" : undefined;
-  }
-  if (!query.includes("copy outbound_events")) return undefined;
-  return waits_for?.startsWith("IO:Wal") || waits_for?.startsWith("LWLock:WALWrite") ? "flush" : "copies";
+  if (query === "commit") return "commit";
+  if (!query.includes("update outbound_lanes")) return undefined;
+  if (state === "idle in transaction") return "program";
+  return waits_for?.startsWith("Lock:") ? "waits" : "rows";
 }
 
 /** Looks every few milliseconds until it is stopped. */
 export function sampleLanes(client: pg.Client, everyMs = 4): { stop(): Promise<LaneShares> } {
   let isStopped = false;
-  const counts: Record<LanePhase, number> = { waits: 0, program: 0, copies: 0, flush: 0 };
+  const counts: Record<LanePhase, number> = { waits: 0, program: 0, rows: 0, commit: 0 };
   let looks = 0;
   const running = (async () => {
     while (!isStopped) {
@@ -53,7 +51,7 @@ export function sampleLanes(client: pg.Client, everyMs = 4): { stop(): Promise<L
       isStopped = true;
       await running;
       const share = (phase: LanePhase): number => counts[phase] / Math.max(1, looks);
-      return { waiting: share("waits"), program: share("program"), copies: share("copies"), flush: share("flush") };
+      return { waiting: share("waits"), program: share("program"), rows: share("rows"), commit: share("commit") };
     },
   };
 }

@@ -41,6 +41,17 @@ export function databaseCpuMs(dataDir: string): number {
   return cpuMs(postmaster, true) + childPids(Number(postmaster)).reduce((sum, pid) => sum + cpuMs(pid), 0);
 }
 
+/** How long the processes of the database server ran, and how long they could have run and no core was free. */
+export function databaseCoreMs(dataDir: string): { ran: number; waited: number } {
+  const sums = { ran: 0, waited: 0 };
+  for (const pid of childPids(Number(postmasterOf(dataDir)))) {
+    const [ran = 0, waited = 0] = readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ").map(Number);
+    sums.ran += ran / 1e6;
+    sums.waited += waited / 1e6;
+  }
+  return sums;
+}
+
 const withDescendants = (pid: number): number[] => [pid, ...childPids(pid).flatMap(withDescendants)];
 
 /** The CPU time of a service and the processes it has started, without the embedded database. */

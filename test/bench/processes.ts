@@ -10,6 +10,9 @@ import { median, type Row } from "./report.ts";
 const isQuick = process.argv.includes("--quick");
 const rounds = isQuick ? 2 : 4;
 const roundMs = 5000;
+/** `--connections 10000` for one number of them, and the plans alone. */
+const connectionsAt = process.argv.indexOf("--connections");
+const onlyConnections = connectionsAt >= 0 ? Number(process.argv[connectionsAt + 1]) : undefined;
 
 interface Service {
   name: string;
@@ -50,7 +53,9 @@ export async function benchProcesses(): Promise<Row[]> {
     const [one, four] = services as [Service, Service];
     for (const service of services) await measure(service, 1000, "0-1");
     const rows: Row[] = [];
-    for (const connections of isQuick ? [1000] : [1000, 10_000]) rows.push(await comparePlans(one, four, connections));
+    const counts = onlyConnections ? [onlyConnections] : isQuick ? [1000] : [1000, 10_000];
+    for (const connections of counts) rows.push(await comparePlans(one, four, connections));
+    if (onlyConnections) return rows;
     for (const service of services) rows.push(await compareCores(service));
     return rows;
   } finally {

@@ -7,7 +7,7 @@ import { type RunningVigil, startVigil, tempFolder } from "../support/vigil-proc
 import { type LaneShares, sampleLanes } from "./lane-samples.ts";
 import { type LoadProtocol, loadFrames } from "./load-frames.ts";
 import { load } from "./load-process.ts";
-import { cpuMs, databaseCpuMs } from "./process-cpu.ts";
+import { cpuMs, databaseCoreMs, databaseCpuMs } from "./process-cpu.ts";
 import { median, type Row } from "./report.ts";
 
 const isQuick = process.argv.includes("--quick");
@@ -30,6 +30,10 @@ interface Measured {
   lanes: LaneShares;
   programUs: number;
   databaseUs: number;
+  /** Rows of the transactions that were committed, on average. */
+  rowsPerBatch: number;
+  /** Of the time in which the database could have worked, what it waited for a core. */
+  coreWait: number;
 }
 
 /**
@@ -62,6 +66,8 @@ export async function benchTenant(): Promise<Row[]> {
       await registerFleet(client, each, firstUids.many + n * each, { protocol, modelSlug });
     }
     await addIntegrations(client, 1);
+    // Programs that are still compiled would make the first one look slow.
+    await measure(gateways, firstUids.many);
     const rows: Row[] = [];
     for (const delayMs of [0, flushMs]) {
       await client.query(`alter system set commit_delay = ${delayMs * 1000}`);
@@ -106,12 +112,14 @@ export async function benchTenant(): Promise<Row[]> {
     const pids = used.map(({ process: { pid } }) => pid as number);
     const programMs = (): number => pids.reduce((sum, pid) => sum + cpuMs(pid), 0);
     let sampler: ReturnType<typeof sampleLanes> | undefined;
-    let [program, database] = [0, 0];
+    let [program, database, batches] = [0, 0, 0];
+    let cores = { ran: 0, waited: 0 };
     const loads = await Promise.all(
       used.map(async ({ gateway }, index) => {
         const ready = async (): Promise<void> => {
           if (++connected < used.length) return allConnected;
-          [program, database] = [programMs(), databaseCpuMs(folder.path)];
+          [program, database, batches] = [programMs(), databaseCpuMs(folder.path), await batchCount()];
+          cores = databaseCoreMs(folder.path);
           sampler = sampleLanes(client);
           begin();
         };
@@ -121,6 +129,8 @@ export async function benchTenant(): Promise<Row[]> {
     );
     const lanes = (await sampler?.stop()) as LaneShares;
     const rowsPerSecond = loads.reduce((sum, { perSecond }) => sum + perSecond, 0) * fixesPerFrame;
+    const after = databaseCoreMs(folder.path);
+    const [ran, waited] = [after.ran - cores.ran, after.waited - cores.waited];
     const perRow = (ms: number): number => (ms * 1000) / (rowsPerSecond * (roundMs / 1000));
     return {
       rowsPerSecond,
@@ -128,7 +138,14 @@ export async function benchTenant(): Promise<Row[]> {
       lanes,
       programUs: perRow(programMs() - program),
       databaseUs: perRow(databaseCpuMs(folder.path) - database),
+      rowsPerBatch: (rowsPerSecond * (roundMs / 1000)) / Math.max(1, (await batchCount()) - batches),
+      coreWait: waited / Math.max(1, ran + waited),
     };
+  }
+
+  async function batchCount(): Promise<number> {
+    const { rows } = await client.query("select count(*)::int as count from ingest_batches");
+    return rows[0].count;
   }
 }
 
@@ -136,8 +153,12 @@ function print(what: string, measured: readonly Measured[]): void {
   const of = (pick: (one: Measured) => number): number => median(measured.map(pick));
   const percent = (pick: (lanes: LaneShares) => number): string =>
     `${(of(({ lanes }) => pick(lanes)) * 100).toFixed(0)} %`;
-  const locked = of(({ lanes }) => lanes.program + lanes.copies + lanes.flush);
+  const locked = of(({ lanes }) => lanes.program + lanes.rows + lanes.commit);
+  const number = (pick: (one: Measured) => number, digits = 0): string => of(pick).toFixed(digits);
+  const allowed = of(({ rowsPerSecond }) => rowsPerSecond) / Math.max(0.001, locked);
   console.log(
-    `  ${what}: ${of(({ rowsPerSecond }) => rowsPerSecond).toFixed(0)} rows/s, p99 ${of(({ p99 }) => p99).toFixed(0)} ms, locked by the program ${percent(({ program }) => program)}, copies ${percent(({ copies }) => copies)}, flush ${percent(({ flush }) => flush)}; waiting ${of(({ lanes }) => lanes.waiting).toFixed(2)}; the lock alone allows ${(of(({ rowsPerSecond }) => rowsPerSecond) / Math.max(0.001, locked)).toFixed(0)}; CPU ${of(({ programUs }) => programUs).toFixed(0)} + ${of(({ databaseUs }) => databaseUs).toFixed(0)} us a row`,
+    `  ${what}: ${number(({ rowsPerSecond }) => rowsPerSecond)} rows/s, ${number(({ rowsPerBatch }) => rowsPerBatch)} a transaction, p99 ${number(({ p99 }) => p99)} ms\n` +
+      `    locked by the program ${percent(({ program }) => program)}, rows ${percent(({ rows }) => rows)}, commit ${percent(({ commit }) => commit)}; waiting ${number(({ lanes }) => lanes.waiting, 2)}; the lock alone allows ${allowed.toFixed(0)}\n` +
+      `    CPU ${number(({ programUs }) => programUs)} + ${number(({ databaseUs }) => databaseUs)} us a row; the database waited for a core ${(of(({ coreWait }) => coreWait) * 100).toFixed(0)} % of its time`,
   );
 }

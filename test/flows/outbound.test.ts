@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vi
 import { maintainPartitions, type PartitionedTable, pruneDefaults } from "../../src/db/partitions.ts";
 import { makeManualClock } from "../../src/lib/clock.ts";
 import { newUuid, uuidV7Floor } from "../../src/lib/ids.ts";
-import { outboundChannel } from "../../src/outbox/outbound-log.ts";
+import { outboundChannel } from "../../src/outbox/numbered-rows.ts";
+import { appendOutbound } from "../../src/outbox/outbound-log.ts";
 import { publishLocated } from "../../src/places/located-update.ts";
 import { insertLocated, type LocatedPosition } from "../../src/places/place-store.ts";
 import { partitionedTables } from "../../src/roles/partitioned-tables.ts";
@@ -241,6 +242,20 @@ test("the outbound log has one row for a packet that is sent again, and for one 
   await tracker.until("ok 2");
   expect(proxy.lostCommits()).toBe(before + 1);
   expect(await typesOf(uid)).toEqual(["location.update", "location.update", "alarm.sos"]);
+});
+
+test("the outbound log is locked by no gateway that is yet to hear from the database", async () => {
+  const { uid, tracker } = await device();
+  const release = proxy.withholdAnswersTo("ingest_outbound");
+  tracker.send(1, [alarm("sos")]);
+  await vi.waitUntil(async () => (await typesOf(uid)).length > 0, { timeout: 10_000, interval: 20 });
+  const { organizationId } = world;
+  const entry = { organizationId, type: "alarm.fall", deviceUid: uid, occurredAtMs: clock.nowMs(), data: {} } as const;
+  await world.db.transaction((tx) => appendOutbound(tx, [entry], clock.nowMs()));
+  expect(tracker.lines).not.toContain("ok 1");
+  release();
+  await tracker.until("ok 1");
+  expect(await typesOf(uid)).toEqual(["alarm.sos", "alarm.fall"]);
 });
 
 test("the outbound log writes a row for each integration that may have it, and none for others", async () => {

@@ -7,6 +7,8 @@ export interface DatabaseProxy {
   /** The next commit of packets reaches the server, its answer nobody. */
   loseNextCommit(): void;
   lostCommits(): number;
+  /** Answers are kept back on every connection that sends the name, until the function that it returns is called. */
+  withholdAnswersTo(name: string): () => void;
   /** Cuts every connection, and refuses new ones until `mend`. */
   cut(): void;
   /** Takes connections and passes nothing on, until `mend`: a server that hangs. */
@@ -24,11 +26,14 @@ export async function openDatabaseProxy(databaseUrl: string): Promise<DatabasePr
   let lost = 0;
   let isCut = false;
   let isStalled = false;
+  let withheldName: string | undefined;
+  const withheld: (() => void)[] = [];
   const server = createServer((client) => {
     if (isCut) return client.destroy();
     const upstream = folder ? connect(`${folder}/.s.PGSQL.${port}`) : connect(port, target.hostname);
     let storesPackets = false;
     let isLost = false;
+    let isWithheld = false;
     if (isStalled) client.pause();
     for (const socket of [client, upstream]) {
       sockets.add(socket);
@@ -45,9 +50,17 @@ export async function openDatabaseProxy(databaseUrl: string): Promise<DatabasePr
         isLosing = false;
         isLost = true;
       }
+      isWithheld ||= withheldName !== undefined && chunk.includes(withheldName);
       upstream.write(chunk);
     });
     upstream.on("data", (chunk) => {
+      if (isWithheld) {
+        withheld.push(() => {
+          isWithheld = false;
+          client.write(chunk);
+        });
+        return;
+      }
       if (!isLost) return void client.write(chunk);
       // The answer of the commit is there: the row is durable, and the gateway will never hear of it.
       if (!chunk.includes("COMMIT")) return;
@@ -66,6 +79,13 @@ export async function openDatabaseProxy(databaseUrl: string): Promise<DatabasePr
       isLosing = true;
     },
     lostCommits: () => lost,
+    withholdAnswersTo: (name) => {
+      withheldName = name;
+      return () => {
+        withheldName = undefined;
+        for (const release of withheld.splice(0)) release();
+      };
+    },
     cut: () => {
       isCut = true;
       for (const socket of sockets) socket.destroy();

@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { makeLaneIds } from "../../src/outbox/lane-ids.ts";
+import { laneIdAt } from "../../src/outbox/lane-ids.ts";
 
 /** Fills the log of an integration with many rows, as one transaction of packets would. Returns the ids. */
 export async function fillLog(client: pg.Client, integrationId: string, count: number): Promise<string[]> {
@@ -11,11 +11,13 @@ export async function fillLog(client: pg.Client, integrationId: string, count: n
   );
   const lastMs = Math.max(Number(rows[0].last_ms), Date.now());
   const lastSeq = lastMs > Number(rows[0].last_ms) ? 0 : Number(rows[0].last_seq);
-  const nextId = makeLaneIds({ lane: Number(rows[0].lane), lastMs, lastSeq });
+  const lane = Number(rows[0].lane);
   const data = { event_id: "3f0c2a7e-4f0a-4b77-8d0e-0b1a4c1f9e22", message: "x".repeat(380) };
   const device = { uid: "490154203237518", imei: "490154203237518" };
   for (let done = 0; done < count; done += 5000) {
-    const page = Array.from({ length: Math.min(5000, count - done) }, () => nextId().text);
+    const page = Array.from({ length: Math.min(5000, count - done) }, (_, n) =>
+      laneIdAt({ lane, lastMs, lastSeq: lastSeq + done + n + 1 }),
+    );
     const bodies = page.map((id) =>
       JSON.stringify({
         id,
