@@ -24,6 +24,7 @@ test("the configuration has the documented defaults when nothing is set", () => 
     deviceMediaMbPerDay: 20,
     diskFloorMb: 512,
     ingestInFlight: 2,
+    workerNice: 5,
     opsPort: 9090,
     baseUrl: undefined,
     roles: ["api", "gateway", "worker"],

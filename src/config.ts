@@ -36,6 +36,8 @@ export interface Config {
   diskFloorMb: number;
   /** Transactions of packets at a time. */
   ingestInFlight: number;
+  /** Priority of a process that has no role but worker: 0 as others, 19 the lowest. */
+  workerNice: number;
   /** Where the WAL of the embedded database is archived to; undefined: nowhere. */
   walArchiveDir: string | undefined;
   /** What was written is archived after this time at the latest. */
@@ -288,6 +290,7 @@ export function loadConfig(
     deviceMediaMbPerDay: number("VIGIL_DEVICE_MEDIA_MB_PER_DAY", 20, 0, 1_000_000),
     diskFloorMb: number("VIGIL_DISK_FLOOR_MB", 512, 0, 1_000_000_000),
     ingestInFlight: number("VIGIL_INGEST_IN_FLIGHT", 2, 1, 2),
+    workerNice: number("VIGIL_WORKER_NICE", 5, 0, 19),
     walArchiveDir: parsed("VIGIL_WAL_ARCHIVE_DIR", (_, text) => resolve(text)),
     walArchiveSeconds: number("VIGIL_WAL_ARCHIVE_SECONDS", 60, 1, 86_400),
     walArchiveDays: number("VIGIL_WAL_ARCHIVE_DAYS", 0, 0, 3650),

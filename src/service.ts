@@ -13,7 +13,9 @@ import { makeClock } from "./lib/clock.ts";
 import { newUuid } from "./lib/ids.ts";
 import { Lifecycle, repeat } from "./lib/lifecycle.ts";
 import type { Logger } from "./lib/logger.ts";
+import { lowerPriority } from "./lib/low-priority.ts";
 import { Metrics } from "./lib/metrics.ts";
+import { RecentWaits } from "./lib/recent-waits.ts";
 import { loadCatalog } from "./resources/catalog/catalog.ts";
 import { loadCarriers } from "./resources/locations/carrier.ts";
 import { openApiRole } from "./roles/api-role.ts";
@@ -73,6 +75,7 @@ async function open(
   lifecycle: Lifecycle,
   supervised: SupervisedParts | undefined,
 ): Promise<RunningService> {
+  if (config.roles.every((role) => role === "worker")) lowerPriority(config.workerNice);
   const clock = makeClock(config.clockOffsetSeconds);
   const metrics = new Metrics();
   const processId = newUuid();
@@ -122,7 +125,8 @@ async function open(
 
   let address = `http://127.0.0.1:${config.port}`;
   const baseUrl = (): string => config.baseUrl ?? address;
-  const opened = { db, nodes, openDatabase, listener, secrets, rules, voice, retention, tracer };
+  const packetWaits = new RecentWaits();
+  const opened = { db, nodes, openDatabase, listener, secrets, rules, voice, retention, packetWaits, tracer };
   const gateways = supervised?.gateways ?? 1;
   const shared = { processId, version, config, lifecycle, clock, log, metrics, gateways, baseUrl, ...opened };
   const parts = { ...shared, catalog: loadCatalog(), carrierName: loadCarriers() };

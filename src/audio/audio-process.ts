@@ -1,4 +1,4 @@
-import { setPriority } from "node:os";
+import { lowerPriority } from "../lib/low-priority.ts";
 import { type AudioJob, makeAudioJobs } from "./audio-jobs.ts";
 
 /**
@@ -14,7 +14,7 @@ export interface JobAnswer {
   residentBytes: number;
 }
 
-setPriority(5);
+lowerPriority(10);
 const perform = makeAudioJobs();
 const answer = (outcome: Omit<JobAnswer, "residentBytes">): void => {
   process.send?.({ ...outcome, residentBytes: process.memoryUsage.rss() });

@@ -3,6 +3,7 @@ import type { NodeWatch } from "../db/node-watch.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Metrics } from "../lib/metrics.ts";
+import type { RecentWaits } from "../lib/recent-waits.ts";
 import { alarmsOnly } from "./alarms-only.ts";
 import { type Batch, type Committed, makeBatch, type StaleDevices, type StoreOptions, storeBatch } from "./batch.ts";
 import { BatchClients } from "./batch-clients.ts";
@@ -51,6 +52,8 @@ export interface IngestOptions extends StoreOptions {
   nodes?: NodeWatch;
   /** True while there is hardly any room on the disk. */
   takesOnlyAlarms?: () => boolean;
+  /** Where it is noted how long the oldest packet of each batch has waited. */
+  waits?: RecentWaits;
 }
 
 /** Recordings make a transaction long before they are many: 1,000 positions have some 150 KB. */
@@ -288,7 +291,16 @@ class BatchingIngest implements Ingest {
   #commit(batch: Batch, { memories, refused }: Committed): void {
     for (const [hold, memory] of memories) hold.memory = memory;
     for (const { packet } of refused) packet.isRefused = true;
+    this.#noteWait(batch);
     this.#settleAll(batch.packets, "stored");
+  }
+
+  #noteWait({ packets }: Batch): void {
+    const { waits, clock } = this.#options;
+    if (!waits) return;
+    let oldestMs = Number.POSITIVE_INFINITY;
+    for (const { receivedAtMs } of packets) oldestMs = Math.min(oldestMs, receivedAtMs);
+    waits.note(clock.nowMs() - oldestMs);
   }
 
   async #storeWithout(batch: Batch, stale: ReadonlySet<DeviceHold>, round: Round): Promise<void> {

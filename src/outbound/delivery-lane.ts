@@ -149,8 +149,9 @@ export class DeliveryLane implements ReadingLane {
     const { recorder, slots } = this.#parts;
     if (!this.#isRunning) return;
     clearTimeout(this.#timer);
+    let isRetryHeld = false;
     while (this.#isRunning && !recorder.isBlocked && this.#inFlight < this.#pace.limit) {
-      const retry = this.#retries.first;
+      const retry = isRetryHeld ? undefined : this.#retries.first;
       const entry = retry ? undefined : this.#nextEntry();
       const row = retry ?? entry?.row;
       if (!row) break;
@@ -161,12 +162,17 @@ export class DeliveryLane implements ReadingLane {
         continue;
       }
       const age = retry ? "late" : this.#ageOf(row);
-      if (!slots.take(this, age)) return;
+      if (!slots.take(this, age)) {
+        if (!retry) return;
+        // New rows, an alarm among them, do not wait for what was tried before.
+        isRetryHeld = true;
+        continue;
+      }
       if (retry) this.#retries.take();
       else if (entry) this.#window.begin(entry, this.#parts.clock.nowMs());
       this.#send(row, (retry?.attempts ?? 0) + 1, entry, age);
     }
-    this.#planNext();
+    this.#planNext(isRetryHeld);
   }
 
   #mayPush(row: LogRow): row is LogRow & { body: string; pushEpoch: number } {
@@ -295,8 +301,8 @@ export class DeliveryLane implements ReadingLane {
     this.#planNext();
   }
 
-  /** Reads more if there is room for it; otherwise sleeps until a retry is due. */
-  #planNext(): void {
+  /** Reads more if there is room for it; otherwise sleeps until a retry is due. One that has no slot is called when there is one. */
+  #planNext(isRetryHeld = false): void {
     clearTimeout(this.#timer);
     if (this.#reader.isReading || !this.#isRunning) return;
     const nowMs = this.#parts.clock.nowMs();
@@ -306,6 +312,7 @@ export class DeliveryLane implements ReadingLane {
       void reading.then(() => this.pump());
       return;
     }
+    if (isRetryHeld) return;
     const isIdle =
       this.#inFlight === 0 && this.#window.waiting === 0 && this.#retries.held.length === 0 && this.#open <= 0;
     this.#idleSinceMs = isIdle ? (this.#idleSinceMs ?? nowMs) : undefined;

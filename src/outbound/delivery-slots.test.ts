@@ -52,6 +52,52 @@ it("the pool of slots starts fewer late rows when limited, and wakes those that 
   expect(slots.lateTaken).toBe(3);
 });
 
+it("the pool of slots begins no more late rows than are allowed, and new ones all the same", async () => {
+  const slots = new Slots(8);
+  const order: string[] = [];
+  expect(slots.allowLate(2)).toBe(0);
+  for (let n = 0; n < 4; n++) wanting(slots, "late", `late ${n}`, order).pump();
+  wanting(slots, "new", "new", order).pump();
+  expect(order).toEqual(["late 0", "late 1", "new"]);
+  slots.release("late");
+  await turn();
+  expect(order).toHaveLength(3);
+  expect(slots.allowLate(1)).toBe(2);
+  await turn();
+  expect(order).toEqual(["late 0", "late 1", "new", "late 2"]);
+  expect(slots.allowLate(Number.POSITIVE_INFINITY)).toBe(1);
+  await turn();
+  expect(order.at(-1)).toBe("late 3");
+});
+
+it("the pool of slots keeps what a lane was allowed and did not take for the next one", async () => {
+  const slots = new Slots(8);
+  const order: string[] = [];
+  slots.allowLate(0);
+  let wants = true;
+  const fickle: SlotUser = { pump: () => void (wants && slots.take(fickle, "late")) };
+  fickle.pump();
+  wanting(slots, "late", "patient", order).pump();
+  wants = false;
+  slots.allowLate(1);
+  await turn();
+  expect(order).toEqual(["patient"]);
+});
+
+it("the pool of slots reserves one place for a lane that waits with new and with late rows", async () => {
+  const slots = new Slots(2);
+  const others = [wanting(slots, "new", "other", []), wanting(slots, "new", "other", [])];
+  for (const other of others) other.pump();
+  const lane: SlotUser = { pump: () => undefined };
+  slots.take(lane, "late");
+  slots.take(lane, "new");
+  slots.release("new");
+  slots.limitLate(2);
+  slots.release("new");
+  await turn();
+  expect(slots.taken).toBe(0);
+});
+
 it("the pool of slots passes on a slot that nobody takes, or whose lane closes", async () => {
   const slots = new Slots(1);
   const order: string[] = [];

@@ -21,6 +21,9 @@ export class Slots {
   readonly #upToDate = new Set<SlotUser>();
   readonly #taken = { new: 0, late: 0 };
   #lateLimit: number;
+  /** Late rows that may begin until the next allowance. */
+  #lateStarts = Number.POSITIVE_INFINITY;
+  #lateBegun = 0;
 
   constructor(max: number) {
     this.#max = max;
@@ -53,18 +56,24 @@ export class Slots {
     }
   }
 
+  /** Lets so many late rows begin until the next call; returns how many have begun since the last one. */
+  allowLate(starts: number): number {
+    const begun = this.#lateBegun;
+    this.#lateBegun = 0;
+    this.#lateStarts = starts;
+    while (this.#inviteNext());
+    return begun;
+  }
+
   take(user: SlotUser, age: RowAge): boolean {
     if (age === "new") this.#upToDate.add(user);
     else this.#upToDate.delete(user);
-    const invitedAs = this.#invited.get(user);
-    if (invitedAs !== undefined) {
-      this.#invited.delete(user);
-      this.#taken[invitedAs]--;
-    } else if (!this.#isFree(age)) {
+    if (this.#withdraw(user) === undefined && !this.#isFree(age)) {
       this.#waiting[age].add(user);
       return false;
     }
-    this.#taken[age]++;
+    this.#reserve(age);
+    if (age === "late") this.#lateBegun++;
     return true;
   }
 
@@ -78,26 +87,40 @@ export class Slots {
     this.#upToDate.delete(user);
     this.#waiting.new.delete(user);
     this.#waiting.late.delete(user);
-    const invitedAs = this.#invited.get(user);
-    if (invitedAs === undefined) return;
+    if (this.#withdraw(user) !== undefined) this.#inviteNext();
+  }
+
+  #reserve(age: RowAge): void {
+    this.#taken[age]++;
+    if (age === "late") this.#lateStarts--;
+  }
+
+  /** Takes an invitation back, with all that was reserved for it. */
+  #withdraw(user: SlotUser): RowAge | undefined {
+    const age = this.#invited.get(user);
+    if (age === undefined) return undefined;
     this.#invited.delete(user);
-    this.release(invitedAs);
+    this.#taken[age]--;
+    if (age === "late") this.#lateStarts++;
+    return age;
   }
 
   #isFree(age: RowAge): boolean {
-    return !this.isFull && (age === "new" || this.#taken.late < this.#lateLimit);
+    return !this.isFull && (age === "new" || (this.#taken.late < this.#lateLimit && this.#lateStarts > 0));
   }
 
   #inviteNext(): boolean {
     const age = this.#waiting.new.size > 0 ? "new" : "late";
     const [next] = this.#waiting[age];
     if (!next || !this.#isFree(age)) return false;
-    this.#waiting[age].delete(next);
+    // It may wait for both, and what is reserved for it twice would be given back once.
+    this.#waiting.new.delete(next);
+    this.#waiting.late.delete(next);
     this.#invited.set(next, age);
-    this.#taken[age]++;
+    this.#reserve(age);
     queueMicrotask(() => {
       next.pump();
-      if (this.#invited.delete(next)) this.release(age);
+      if (this.#withdraw(next) !== undefined) this.#inviteNext();
     });
     return true;
   }

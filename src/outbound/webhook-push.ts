@@ -1,4 +1,3 @@
-import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "../db/database.ts";
 import type { Listener } from "../db/listener.ts";
@@ -7,6 +6,7 @@ import { newUuid } from "../lib/ids.ts";
 import { repeat } from "../lib/lifecycle.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Metrics } from "../lib/metrics.ts";
+import type { RecentWaits } from "../lib/recent-waits.ts";
 import type { SecretBox } from "../lib/secret-box.ts";
 import { identityChannel } from "../oauth/identity-changes.ts";
 import { outboundChannel } from "../outbox/numbered-rows.ts";
@@ -27,8 +27,8 @@ import {
   releaseLanes,
   renewLanes,
 } from "./lane-store.ts";
-import { LateShare } from "./late-share.ts";
 import { makeLine } from "./name-lookup.ts";
+import { shareTime } from "./share-time.ts";
 import { makeWebhookClient, type WebhookClientOptions } from "./webhook-client.ts";
 
 export interface WebhookPushOptions {
@@ -51,6 +51,8 @@ export interface WebhookPushOptions {
   leaseMs?: number;
   /** Under which the leases stand; one of its own unless given. */
   owner?: string;
+  /** Of packets, in a process that answers devices too: they go before late rows. */
+  packetWaits?: RecentWaits | undefined;
   tracer?: Tracer | undefined;
 }
 
@@ -63,26 +65,12 @@ const readsAtOnce = 4;
 const claimsAtOnce = 200;
 const idleLimitMs = 10_000;
 const closeGraceMs = 5000;
-const shareEveryMs = 100;
 
 /**
  * Pushes the outbound log to webhooks. A lane is served by the one process that holds its lease; a notification wakes it, a
  * sweep guarantees. Any number of processes may run one of these.
  */
 export const startWebhookPush = (options: WebhookPushOptions): WebhookPush => new Push(options);
-
-/** Measures how busy the process is, and lets late rows have what is left of its time. */
-function shareTime(slots: Slots, max: number): () => void {
-  const share = new LateShare(max);
-  let before = performance.eventLoopUtilization();
-  const timer = setInterval(() => {
-    const now = performance.eventLoopUtilization();
-    const { utilization } = performance.eventLoopUtilization(now, before);
-    before = now;
-    slots.limitLate(share.adjust(utilization, slots.lateTaken, slots.hasUpToDate));
-  }, shareEveryMs).unref();
-  return () => clearInterval(timer);
-}
 
 class Push implements WebhookPush {
   readonly #db: Database;
@@ -155,7 +143,7 @@ class Push implements WebhookPush {
     // Notifications may have been lost with the connection.
     listener.onReset(() => this.#refreshAll());
     this.#stopTicking = repeat("webhook lanes", tickMs, log, () => this.#tick());
-    this.#stopSharing = shareTime(this.#slots, maxInFlight);
+    this.#stopSharing = shareTime({ slots: this.#slots, max: maxInFlight, packetWaits: options.packetWaits });
   }
 
   async close(): Promise<void> {

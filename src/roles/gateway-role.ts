@@ -41,6 +41,7 @@ export async function openGatewayRole(parts: ServiceParts): Promise<GatewayAddre
     rules,
     steps,
     takesOnlyAlarms: () => floor?.isReached === true,
+    waits: parts.packetWaits,
     newId: makeUuidV7Source(),
     ranges: metricRanges(catalog),
     inFlight: config.ingestInFlight,

@@ -8,6 +8,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Lifecycle } from "../lib/lifecycle.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Metrics } from "../lib/metrics.ts";
+import type { RecentWaits } from "../lib/recent-waits.ts";
 import type { SecretBox } from "../lib/secret-box.ts";
 import type { Catalog } from "../resources/catalog/catalog.ts";
 import type { CarrierName } from "../resources/locations/carrier.ts";
@@ -38,6 +39,8 @@ export interface ServiceParts {
   rules: RuleBook;
   voice: VoiceService;
   retention: RetentionGuard;
+  /** Of packets in this process, for work that gives way to them. */
+  packetWaits: RecentWaits;
   /** Undefined: nothing is traced. */
   tracer: Tracer | undefined;
   /** Gateways behind one port, which share its limits. */

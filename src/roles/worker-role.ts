@@ -49,7 +49,8 @@ export function openWorkerRole(parts: ServiceParts): void {
   const mails = startMailSender({ ...shared, smtpUrl, from, folder: join(config.dataDir, "mail") });
   lifecycle.add("mail sender", () => mails.close());
   const { processId: owner, tracer } = parts;
-  const push = startWebhookPush({ ...shared, owner, tracer, secrets, ...webhookOptions(config) });
+  const packetWaits = config.roles.includes("gateway") ? parts.packetWaits : undefined;
+  const push = startWebhookPush({ ...shared, owner, tracer, secrets, packetWaits, ...webhookOptions(config) });
   lifecycle.add("webhook push", () => push.close());
   const { geolocateUrl, geocoderUrl } = config;
   if (geolocateUrl === undefined && geocoderUrl === undefined) return;

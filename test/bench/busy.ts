@@ -1,4 +1,6 @@
+import { setPriority } from "node:os";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import type pg from "pg";
 import { withEmbedded } from "../support/embedded-client.ts";
 import { registerFleet } from "../support/fleet.ts";
@@ -18,7 +20,18 @@ import { makeCertificates, openReceiverProcess, runBare } from "./receiver-proce
 import { median, type Row } from "./report.ts";
 
 const devices = 1000;
-const rounds = process.argv.includes("--quick") ? 3 : 9;
+const { values: options } = parseArgs({
+  options: {
+    quick: { type: "boolean", default: false },
+    /** What is measured: client, conversions, webhooks. */
+    only: { type: "string", default: "client,conversions,webhooks" },
+    /** Packets a second; half of what the service takes unless given. At a lower rate p99 is steadier, and a delay shows sooner. */
+    rate: { type: "string" },
+  },
+  strict: false,
+});
+const rounds = options.quick ? 3 : 9;
+const wanted = new Set((options.only as string).split(","));
 const roundMs = 5000;
 /** Deliveries that wait at the beginning of a round, more than one can make. */
 const backlog = 100_000;
@@ -33,14 +46,15 @@ type Busy = () => { stop(): Promise<number> };
 
 /**
  * The time of a device's answer at half load while the same process pushes a backlog of webhooks, or converts recordings, against
- * the same without. A bare client that posts to the same receiver shows what two busy cores alone take. Not a ratio counts here
- * but the difference: at most 5 ms at p99.
+ * the same without. A bare client that posts to the same receiver shows what two busy cores alone take. Receiver, bare client and
+ * the bench itself are on other machines in real life, so they have the lowest priority here; the devices have the usual one. Not a
+ * ratio counts here but the difference: at most 5 ms at p99.
  */
 export async function benchBusy(): Promise<Row[]> {
   const folder = await tempFolder();
   await makeCertificates(folder.path);
   const caFile = join(folder.path, "ca.pem");
-  const receiver = await openReceiverProcess(folder.path);
+  const receiver = await openReceiverProcess(folder.path, { isElsewhere: true });
   const where = ["--data-dir", folder.path];
   const env = {
     VIGIL_LOG_LEVEL: "warn",
@@ -60,8 +74,10 @@ export async function benchBusy(): Promise<Row[]> {
       const upload = await makeUploads(service, client, where);
       await registerFleet(client, devices, firstUid);
       const connected = await connectDevices(Number(service.gateway.split(":").at(-1)), devices);
+      setPriority(19);
       await connected.run(roundMs, 0);
-      const rate = Math.round((await connected.run(roundMs, 0)).perSecond / 2);
+      const half = options.rate === undefined ? (await connected.run(roundMs, 0)).perSecond / 2 : Number(options.rate);
+      const rate = Math.round(half);
       const measure = (): Promise<number> => p99Of(connected, rate);
       const repeat = (work: () => Promise<number>): Busy => {
         return () => {
@@ -79,13 +95,14 @@ export async function benchBusy(): Promise<Row[]> {
           };
         };
       };
-      const besides: Record<string, Busy> = {
-        "a bare client of the same receiver": repeat(async () => {
-          await runBare(receiver.url("/bare"), caFile, 5000, inFlight);
+      const besides: Record<string, Busy> = {};
+      if (wanted.has("client")) {
+        besides["a bare client of the same receiver"] = repeat(async () => {
+          await runBare(receiver.url("/bare"), caFile, 5000, inFlight, { isElsewhere: true });
           return 5000;
-        }),
-        "conversions of recordings": repeat(upload),
-      };
+        });
+      }
+      if (wanted.has("conversions")) besides["conversions of recordings"] = repeat(upload);
       const times: Record<string, { alone: number[]; beside: number[]; done: number[] }> = {};
       const note = (what: string, alone: number, beside: number, done: number): void => {
         times[what] ??= { alone: [], beside: [], done: [] };
@@ -103,9 +120,11 @@ export async function benchBusy(): Promise<Row[]> {
       }
       // Last, because a backlog cannot be stopped: all rounds are beside the same one, after as many without.
       const before: number[] = [];
-      for (let round = 0; round < rounds; round++) before.push(await measure());
-      await fillLog(client, id, backlog);
-      await client.query("checkpoint");
+      if (wanted.has("webhooks")) {
+        for (let round = 0; round < rounds; round++) before.push(await measure());
+        await fillLog(client, id, backlog);
+        await client.query("checkpoint");
+      }
       for (const alone of before) {
         const { count } = await receiver.stats("/busy");
         const beside = await measure();

@@ -1,4 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { makeClock } from "../../src/lib/clock.ts";
+import { RecentWaits } from "../../src/lib/recent-waits.ts";
 import { makeAuthority } from "../support/certificates.ts";
 import { openDatabaseProxy } from "../support/database-proxy.ts";
 import { type DeliveryWorld, openDeliveryWorld } from "../support/delivery.ts";
@@ -253,6 +255,23 @@ describe("lanes", () => {
         from outbound_lanes l join delivery_lanes d using (integration_id) where integration_id = ${hook.id}`;
       expect(lane.is_done).toBe(true);
     });
+  });
+
+  it("come to the end of a backlog although devices have to wait all the time, each row once", async () => {
+    const receiver = await receive();
+    const hook = await world.makeHook({ webhookUrl: receiver.url });
+    const ids = await hook.append(...Array<"alarm.sos">(60).fill("alarm.sos"));
+    const packetWaits = new RecentWaits();
+    packetWaits.note(1000);
+    const waiting = setInterval(() => packetWaits.note(1000), 20);
+    try {
+      // For this worker the rows have waited for a minute.
+      await world.startWorker({ packetWaits, clock: makeClock(60) });
+      await until(() => expect(new Set(idsOf(receiver))).toEqual(new Set(ids)));
+    } finally {
+      clearInterval(waiting);
+    }
+    expect(receiver.calls).toHaveLength(60);
   });
 
   it("do not wait for a receiver that never answers", async () => {
