@@ -32,11 +32,12 @@ export class Inflow {
 
   /**
    * Frames that may be decoded now. Where its organization has no room, a peer of which nothing waits is heard all the same, because
-   * it may call for help; others are told when there is room again.
+   * it may call for help, up to twice the room; others are told when there is room again.
    */
   roomAt(nowMs: number): number {
-    if (this.frames === 0 || !this.#tenant?.isFull) return this.#ownRoomAt(nowMs);
-    this.#tenant.pause(this.#user);
+    const tenant = this.#tenant;
+    if (!tenant?.isFull || (this.frames === 0 && !tenant.isOverfull)) return this.#ownRoomAt(nowMs);
+    tenant.pause(this.#user);
     return 0;
   }
 

@@ -62,3 +62,16 @@ test("where its organization has no room, a device is heard once, and again when
   await Promise.resolve();
   expect([tenant.isFull, inflow.roomAt(0) > 0, woken]).toEqual([false, true, 1]);
 });
+
+test("where its organization has twice what it may have, no device of it is heard", async () => {
+  const small = { ...defaultLimits, tenantFrames: 4 };
+  const tenant = new TenantBudget(small);
+  let woken = 0;
+  const inflow = new Inflow(small, { goOn: () => woken++ });
+  inflow.measureBy({ rate: new PacketBucket(small, 0), tenant });
+  for (let count = 0; count < 8; count++) tenant.add(10);
+  expect(inflow.roomAt(0)).toBe(0);
+  for (let count = 0; count < 6; count++) tenant.remove(10);
+  await Promise.resolve();
+  expect([inflow.roomAt(0) > 0, woken]).toEqual([true, 1]);
+});

@@ -25,6 +25,11 @@ export class TenantBudget {
     this.#limits = limits;
   }
 
+  /** Then not even one packet of each device is heard: so many devices would fill the gateway, and stop everybody. */
+  get isOverfull(): boolean {
+    return this.#share >= 2;
+  }
+
   get isIdle(): boolean {
     return this.#frames === 0 && this.#paused.size === 0;
   }
