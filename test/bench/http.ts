@@ -11,13 +11,18 @@ import { type Credentials, fetchTokenOf, startVigil, tempFolder, vigilJson } fro
 import { median, type Row } from "./report.ts";
 
 const rounds = 5;
-export const roundMs = 3000;
+const roundMs = 3000;
 const connections = 32;
 const script = (name: string): string[] => ["--import", "tsx", join(import.meta.dirname, name)];
 
-export async function loadReads(address: string, path: string, authorization: string): Promise<number> {
+export async function loadReads(
+  address: string,
+  path: string,
+  authorization: string,
+  durationMs = roundMs,
+): Promise<number> {
   const { hostname, port } = new URL(address);
-  const args = [hostname, port, path, authorization, String(connections), String(roundMs)];
+  const args = [hostname, port, path, authorization, String(connections), String(durationMs)];
   const { stdout } = await promisify(execFile)(process.execPath, [...script("load.ts"), ...args]);
   const { perSecond, failed } = JSON.parse(stdout) as { perSecond: number; failed: number };
   if (failed > 0) throw new Error(`${failed} calls of ${path} failed`);
