@@ -21,6 +21,20 @@ export function cpuMs(pid: number | string, children = false): number {
   return ticks.reduce((sum, value) => sum + value, 0) * tickMs;
 }
 
+/** Resident memory. */
+export function memoryBytes(pid: number | string): number {
+  const [, kilobytes = 0] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  return Number(kilobytes) * 1024;
+}
+
+/** Of all cores since the machine was started: what was not idle, and all time. */
+export function machineMs(): { busy: number; all: number } {
+  const [line = ""] = readFileSync("/proc/stat", "utf8").split("\n");
+  const [user = 0, nice = 0, system = 0, idle = 0, wait = 0, ...others] = line.split(/ +/).slice(1, 9).map(Number);
+  const busy = [user, nice, system, ...others].reduce((sum, ticks) => sum + ticks, 0);
+  return { busy: busy * tickMs, all: (busy + idle + wait) * tickMs };
+}
+
 function postmasterOf(dataDir: string): string {
   const postmaster = readdirSync("/proc").find((pid) => {
     if (!/^\d+$/.test(pid)) return false;

@@ -1,8 +1,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { checkRuns } from "../simulation/check.ts";
+import { readFigures, readRuns } from "./figures.ts";
 import { defaultPlan, type Plan } from "./model.ts";
-import { capacityPage, capacityTable, comparisonText, figuresTable, readFigures } from "./page.ts";
+import { capacityPage, capacityTable, comparisonTable, errorsText, figuresTable } from "./page.ts";
 
 /**
  * `npm run capacity -- --devices 100000 --interval 30 --price-per-core-hour 0.05`: what a number of devices needs, from measured
@@ -24,8 +26,10 @@ const given = values as Record<string, string | boolean | undefined>;
 
 if (values.help) {
   for (const name of names) console.log(`  --${optionOf(name)} ${defaultPlan[name]}`);
-} else if (values.check) console.log(comparisonText());
-else if (values.page || values.print) {
+} else if (values.check) {
+  const comparisons = checkRuns(readRuns());
+  console.log(`${comparisonTable(comparisons)}\n\n${errorsText(comparisons)}`);
+} else if (values.page || values.print) {
   const page = capacityPage(readFileSync(join(import.meta.dirname, "capacity-template.md"), "utf8"));
   if (values.print) process.stdout.write(page);
   else writeFileSync(join(root, "docs/operators/capacity.md"), page);

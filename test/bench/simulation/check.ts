@@ -1,8 +1,8 @@
-import { costsOf } from "./fit.ts";
+import { collectionsOf, costsOf } from "./fit.ts";
 import type { MeasuredRun, MeasuredRuns } from "./measured-run.ts";
 import { type Outcome, simulate } from "./scenario.ts";
 
-interface Pair {
+export interface Pair {
   measured: number;
   simulated: number;
   /** Of what was measured: 0.1 is a tenth too high. */
@@ -15,11 +15,11 @@ export interface Comparison {
   packetsPerBatch: Pair;
   p50Ms: Pair;
   p99Ms: Pair;
+  cpuShare: Pair;
 }
 
 /** The simulation of each measured run, from nothing but the CPU of the packets and the time of a flush. */
 export function checkRuns(measured: MeasuredRuns): Comparison[] {
-  const costs = costsOf(measured);
   return measured.runs.map((run): Comparison => {
     const outcome = simulate({
       cores: measured.cores,
@@ -29,8 +29,10 @@ export function checkRuns(measured: MeasuredRuns): Comparison[] {
       rate: run.rate,
       deviceUs: run.deviceUs,
       flushUs: run.flushMs * 1000,
-      costs,
-      seconds: 6,
+      costs: costsOf(run, measured),
+      collections: collectionsOf(run),
+      isLogging: run.partners > 0,
+      seconds: 3,
     });
     const pair = (key: keyof Outcome & keyof MeasuredRun): Pair => ({
       measured: run[key],
@@ -38,11 +40,17 @@ export function checkRuns(measured: MeasuredRuns): Comparison[] {
       error: outcome[key] / run[key] - 1,
     });
     return {
-      name: `${run.devices.toLocaleString("en")}, ${run.rate === 0 ? "full" : `${run.rate.toLocaleString("en")} a second`}`,
+      name: nameOf(run),
       perSecond: pair("perSecond"),
       packetsPerBatch: pair("packetsPerBatch"),
       p50Ms: pair("p50Ms"),
       p99Ms: pair("p99Ms"),
+      cpuShare: pair("cpuShare"),
     };
   });
+}
+
+function nameOf({ devices, rate, partners }: MeasuredRun): string {
+  const load = rate === 0 ? "full" : `${rate.toLocaleString("en")} a second`;
+  return `${devices.toLocaleString("en")}, ${load}${partners > 0 ? ", with a partner" : ""}`;
 }

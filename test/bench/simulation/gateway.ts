@@ -22,6 +22,12 @@ export interface GatewayCosts {
   roundTripUs: number;
 }
 
+/** A pause of the event loop for garbage after so many packets. */
+export interface Collection {
+  packets: number;
+  pauseUs: number;
+}
+
 export interface SimulatedDevice {
   organization: number;
   isBusy: boolean;
@@ -34,12 +40,15 @@ export interface SimulatedPacket {
 
 export const batchPackets = 2000;
 export const secondBatchThreshold = 200;
+/** Packets that are answered in one piece of simulated work. */
+const pieceOf = 8;
 
 export interface GatewayParts {
   machine: Machine;
   disk: Disk;
   lanes: Lanes;
   costs: GatewayCosts;
+  collections: readonly Collection[];
   /** Transactions at a time. */
   inFlight: number;
   /** Whether packets have rows in the outbound log, so that batches lock lanes. */
@@ -51,6 +60,7 @@ export class SimulatedGateway {
   readonly #parts: GatewayParts;
   readonly #loop: Thread;
   readonly #connections: Thread[] = [];
+  #received = 0;
   #waiting: SimulatedPacket[] = [];
   #running = 0;
   batches = 0;
@@ -63,7 +73,11 @@ export class SimulatedGateway {
 
   /** Bytes of a packet have come in. */
   receive(packet: SimulatedPacket): void {
-    const { machine, costs } = this.#parts;
+    const { machine, costs, collections } = this.#parts;
+    this.#received++;
+    for (const { packets, pauseUs } of collections) {
+      if (this.#received % Math.ceil(packets) === 0) machine.run(this.#loop, pauseUs, () => undefined);
+    }
     machine.run(this.#loop, costs.received, () => {
       this.#waiting.push(packet);
       const mayBegin =
@@ -112,15 +126,21 @@ export class SimulatedGateway {
         machine.run(connection, costUs, () => flush(() => machine.after(costs.roundTripUs / 2, done))),
       );
     const work = (costUs: number, done: () => void): void => machine.run(this.#loop, costUs, done);
-    const settle = (): void => {
-      this.#connections.push(connection);
-      for (const packet of packets) {
-        packet.device.isBusy = false;
-        packet.settled();
+    // The first devices have their answers while the last ones are written.
+    const answer = (): void => {
+      work(costs.programBatch / 4, () => undefined);
+      for (let start = 0; start < count; start += pieceOf) {
+        const piece = packets.slice(start, start + pieceOf);
+        work(costs.answered * piece.length, () => {
+          for (const packet of piece) packet.settled();
+        });
       }
-      this.#next();
+      work(0, () => {
+        this.#connections.push(connection);
+        for (const { device } of packets) device.isBusy = false;
+        this.#next();
+      });
     };
-    const answer = (): void => work(costs.programBatch / 4 + costs.answered * count, settle);
     const commit = (costUs: number): void =>
       ask(costUs, answer, (then) =>
         disk.flush(() => {

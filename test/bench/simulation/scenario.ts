@@ -1,5 +1,5 @@
 import { Disk } from "./disk.ts";
-import { type GatewayCosts, type SimulatedDevice, SimulatedGateway } from "./gateway.ts";
+import { type Collection, type GatewayCosts, type SimulatedDevice, SimulatedGateway } from "./gateway.ts";
 import { Lanes } from "./lanes.ts";
 import { Machine, type Thread } from "./machine.ts";
 
@@ -14,6 +14,7 @@ export interface Scenario {
   deviceUs: number;
   flushUs: number;
   costs: GatewayCosts;
+  collections?: readonly Collection[];
   isLogging?: boolean;
   inFlight?: number;
   seconds?: number;
@@ -28,22 +29,24 @@ export interface Outcome {
   cpuShare: number;
 }
 
-const warmUpUs = 1_000_000;
 const tickUs = 1100;
+const lastAnswersUs = 10e6;
 
 export const percentile = (sorted: readonly number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 
-/** Packets of devices through gateways for some seconds of simulated time, after one to warm up. */
+/** Packets of devices through gateways for some seconds of simulated time, as the devices of the benches send and count them. */
 export function simulate(scenario: Scenario): Outcome {
-  const { cores, costs, deviceUs, rate, inFlight = 2, isLogging = false, seconds = 5 } = scenario;
+  const { cores, costs, deviceUs, rate, inFlight = 2, isLogging = false, collections = [], seconds = 5 } = scenario;
   const machine = new Machine(cores);
-  const parts = { machine, disk: new Disk(machine, scenario.flushUs), lanes: new Lanes(), costs, inFlight, isLogging };
+  const shared = { machine, disk: new Disk(machine, scenario.flushUs), lanes: new Lanes() };
+  const parts = { ...shared, costs, collections, inFlight, isLogging };
   const gateways = Array.from({ length: scenario.gateways }, () => new SimulatedGateway(parts));
   const fields: Thread[] = gateways.map(() => machine.thread());
   const devices = Array.from({ length: scenario.devices }, (_, index): SimulatedDevice => {
     return { organization: index % scenario.organizations, isBusy: false };
   });
+  const endUs = seconds * 1e6;
   const times: number[] = [];
   let sent = 0;
 
@@ -54,8 +57,8 @@ export function simulate(scenario: Scenario): Outcome {
       const sentUs = machine.nowUs;
       const settled = (): void =>
         machine.run(field, deviceUs / 2, () => {
-          if (machine.nowUs >= warmUpUs) times.push(machine.nowUs - sentUs);
-          if (rate === 0) send(device, index);
+          times.push(machine.nowUs - sentUs);
+          if (rate === 0 && machine.nowUs < endUs) send(device, index);
         });
       (gateways[at] as SimulatedGateway).receive({ device, settled });
     });
@@ -65,22 +68,27 @@ export function simulate(scenario: Scenario): Outcome {
       const index = sent % devices.length;
       send(devices[index] as SimulatedDevice, index);
     }
-    machine.after(tickUs, tick);
+    if (machine.nowUs < endUs) machine.after(tickUs, tick);
   };
 
   if (rate > 0) tick();
   else for (const [index, device] of devices.entries()) send(device, index);
-  machine.advanceTo(warmUpUs);
+  machine.advanceTo(endUs);
+  const [answered, busyUs] = [times.length, machine.busyUs];
+  machine.advanceTo(endUs + lastAnswersUs);
+  times.sort((a, b) => a - b);
   const sum = (pick: (gateway: SimulatedGateway) => number): number =>
     gateways.reduce((all, one) => all + pick(one), 0);
-  const [packets, batches, busyUs] = [sum((one) => one.packets), sum((one) => one.batches), machine.busyUs];
-  machine.advanceTo(warmUpUs + seconds * 1e6);
-  times.sort((a, b) => a - b);
   return {
-    perSecond: times.length / seconds,
+    perSecond: answered / seconds,
     p50Ms: percentile(times, 0.5) / 1000,
     p99Ms: percentile(times, 0.99) / 1000,
-    packetsPerBatch: (sum((one) => one.packets) - packets) / Math.max(1, sum((one) => one.batches) - batches),
-    cpuShare: (machine.busyUs - busyUs) / (seconds * 1e6 * cores),
+    packetsPerBatch:
+      sum((one) => one.packets) /
+      Math.max(
+        1,
+        sum((one) => one.batches),
+      ),
+    cpuShare: busyUs / (endUs * cores),
   };
 }
