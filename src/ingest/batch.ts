@@ -59,6 +59,8 @@ export interface Committed {
   ruleEvaluations: number;
   /** What became of commands and messages. */
   outbound: readonly OutboundEntry[];
+  /** Integrations that have rows to push. */
+  pushed: readonly string[];
   /** The status of each ECG recording that is over. */
   recordings: readonly unknown[];
   /** Packets whose part of a recording was not taken. */
@@ -185,15 +187,23 @@ export async function storeBatch(
   const memories = outcomes.map(({ hold, memory }) => [hold, memory] as const);
   const count = outcomes.reduce((sum, { rules }) => sum + rules.evaluations, 0);
   const lanes = answers.at(-1)?.rows as Lane[];
-  const outbound = outboundOf(lanes, rows, nowMs, options.tracer ? tracesOfDevices(batch.packets) : null);
+  const { statements, pushed } = outboundOf(lanes, rows, nowMs, options.tracer ? tracesOfDevices(batch.packets) : null);
   const recordings = rows.events.flatMap(({ typeNumber, data }) => (typeNumber === ecgType ? [data.status] : []));
   const refused = taken.flatMap(({ packet, refusal }) => (refusal ? [{ packet, reason: refusal }] : []));
   const copies = [...early(), ...eventCopiesOf(rows)];
-  batch.pending = { memories, duplicates, ruleEvaluations: count, outbound: rows.outbound, recordings, refused };
+  batch.pending = {
+    memories,
+    duplicates,
+    ruleEvaluations: count,
+    outbound: rows.outbound,
+    pushed,
+    recordings,
+    refused,
+  };
   try {
     // Whoever else writes for these organizations waits from the first outbound row to the commit: all else is written before, and
     // no answer is waited for in between.
-    if (outbound.length > 0) await copyAndRun(client, copies, [...outbound, commitStatement]);
+    if (statements.length > 0) await copyAndRun(client, copies, [...statements, commitStatement]);
     else await copyAnd(client, copies, "commit");
   } catch (error) {
     if (isRefusal(error)) batch.pending = undefined;

@@ -4,6 +4,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Metrics } from "../lib/metrics.ts";
 import type { RecentWaits } from "../lib/recent-waits.ts";
+import { LaneWaker } from "../outbox/lane-wakes.ts";
 import { alarmsOnly } from "./alarms-only.ts";
 import { type Batch, type Committed, makeBatch, type StaleDevices, type StoreOptions, storeBatch } from "./batch.ts";
 import { BatchClients } from "./batch-clients.ts";
@@ -11,7 +12,7 @@ import { type BatchFailure, failureOf, placeOf, reasonOf } from "./batch-failure
 import { BlamedDevices } from "./blamed-devices.ts";
 import type { DeviceHold } from "./device-memory.ts";
 import { makeIngestMetrics } from "./ingest-metrics.ts";
-import { type Outcome, type Packet, sizeOf } from "./packet.ts";
+import { type Outcome, oldestArrival, type Packet, sizeOf } from "./packet.ts";
 import { beginPacket, endPacket, traceAttempt } from "./packet-traces.ts";
 import { PacketsApart } from "./packets-apart.ts";
 import { keepPoisoned } from "./poison-store.ts";
@@ -89,6 +90,7 @@ class BatchingIngest implements Ingest {
   #running = 0;
   #closed = false;
   readonly #clients: BatchClients;
+  readonly #wakes: LaneWaker;
   readonly #pauses = new Set<() => void>();
   readonly #blamed = new BlamedDevices();
   readonly #apart: PacketsApart | undefined;
@@ -99,8 +101,9 @@ class BatchingIngest implements Ingest {
   constructor(options: IngestOptions) {
     this.#options = options;
     this.#metrics = makeIngestMetrics(options.metrics, this);
-    const { db, nodes, metrics } = options;
+    const { db, nodes, metrics, log } = options;
     this.#clients = new BatchClients(db, nodes);
+    this.#wakes = new LaneWaker(db, log);
     if (!nodes) return;
     const settle = this.#settleAll.bind(this);
     this.#apart = new PacketsApart({ nodes, metrics, settle, putBack: (packets) => this.#putBack(packets) });
@@ -288,19 +291,13 @@ class BatchingIngest implements Ingest {
     this.#metrics.reread(moved.size);
   }
 
-  #commit(batch: Batch, { memories, refused }: Committed): void {
+  #commit(batch: Batch, { memories, refused, pushed }: Committed): void {
     for (const [hold, memory] of memories) hold.memory = memory;
     for (const { packet } of refused) packet.isRefused = true;
-    this.#noteWait(batch);
-    this.#settleAll(batch.packets, "stored");
-  }
-
-  #noteWait({ packets }: Batch): void {
     const { waits, clock } = this.#options;
-    if (!waits) return;
-    let oldestMs = Number.POSITIVE_INFINITY;
-    for (const { receivedAtMs } of packets) oldestMs = Math.min(oldestMs, receivedAtMs);
-    waits.note(clock.nowMs() - oldestMs);
+    waits?.note(clock.nowMs() - oldestArrival(batch.packets));
+    this.#settleAll(batch.packets, "stored");
+    this.#wakes.wake(pushed);
   }
 
   async #storeWithout(batch: Batch, stale: ReadonlySet<DeviceHold>, round: Round): Promise<void> {

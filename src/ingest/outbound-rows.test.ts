@@ -11,24 +11,30 @@ const lane: Lane = {
   scopes: allScopes,
   webhookEventTypes: [],
   messagingEnabled: true,
+  isPushed: false,
 };
 
 const entry = (type: "command.ack" | "ecg.recorded") =>
   ({ organizationId, type, deviceUid: "490154203237518", occurredAtMs: 0, data: { type } }) as const;
 
+const nothing = { statements: [], pushed: [] };
+
 it("the outbound writer writes nothing for a batch without outbound events", () => {
-  expect(outboundOf([lane], noRows(), 0)).toEqual([]);
+  expect(outboundOf([lane], noRows(), 0)).toEqual(nothing);
 });
 
 it("the outbound writer writes nothing, and so locks nothing, when no integration receives what there is", () => {
   const rows = { ...noRows(), outbound: [entry("ecg.recorded")] };
-  expect(outboundOf([lane], rows, 0)).toEqual([]);
-  expect(outboundOf([], { ...noRows(), outbound: [entry("command.ack")] }, 0)).toEqual([]);
+  expect(outboundOf([lane], rows, 0)).toEqual(nothing);
+  expect(outboundOf([], { ...noRows(), outbound: [entry("command.ack")] }, 0)).toEqual(nothing);
 });
 
 it("the outbound writer adds what the steps of the batch report, as far as the integration receives it", () => {
   const rows = { ...noRows(), outbound: [entry("command.ack"), entry("ecg.recorded"), entry("command.ack")] };
-  const [statement, ...others] = outboundOf([lane], rows, 5);
+  const { statements, pushed } = outboundOf([lane], rows, 5);
+  const [statement, ...others] = statements;
+  expect(pushed).toEqual([]);
+  expect(outboundOf([{ ...lane, isPushed: true }], rows, 5).pushed).toEqual([lane.integrationId]);
   expect(others).toEqual([]);
   expect(statement?.values.slice(0, 3)).toEqual([[lane.integrationId], [organizationId], [2]]);
   const bytes = Buffer.concat(statement?.values.filter((value) => Buffer.isBuffer(value)) ?? []).toString();

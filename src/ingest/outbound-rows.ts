@@ -1,6 +1,6 @@
 import { namedStatement, type Statement } from "../db/sql.ts";
 import { formatUuid } from "../lib/ids.ts";
-import { insertNumbered, type TraceOfFact } from "../outbox/numbered-rows.ts";
+import { insertNumbered, type TraceOfFact, type UnnumberedRow } from "../outbox/numbered-rows.ts";
 import { factOf } from "../outbox/outbound-entry.ts";
 import type { Lane } from "../outbox/outbound-lanes.ts";
 import { OutboundWriter } from "../outbox/outbound-log.ts";
@@ -14,19 +14,25 @@ const outboundTypes = new Map<number, WebhookEventType>(
   Object.values(eventTypes).flatMap(({ number, outboundType }) => (outboundType ? [[number, outboundType]] : [])),
 );
 
-/**
- * The statements that write what a batch tells partners. To be asked as the last ones before the commit, and in one message with
- * it: whoever else writes to these lanes waits from then on.
- */
+/** What a batch tells partners. */
+export interface BatchOutbound {
+  /** To be asked as the last ones before the commit, and in one message with it: whoever else writes to these lanes waits from then on. */
+  statements: Statement[];
+  /** The integrations whose workers are to be woken after the commit. */
+  pushed: string[];
+}
+
 export function outboundOf(
   lanes: readonly Lane[],
   rows: BatchRows,
   nowMs: number,
   traceOf: TraceOfFact | null = null,
-): Statement[] {
+): BatchOutbound {
   const writer = new OutboundWriter(lanes);
   if (!writer.isIdle) addFacts(writer, rows);
-  return Array.from(writer.parts(), (part) => namedStatement("ingest_outbound", insertNumbered(part, nowMs, traceOf)));
+  const insert = (rows: UnnumberedRow[]): Statement =>
+    namedStatement("ingest_outbound", insertNumbered(rows, nowMs, traceOf));
+  return { statements: Array.from(writer.parts(), insert), pushed: writer.pushed() };
 }
 
 const headOf = <T extends WebhookEventType>({ device }: EventOwner, type: T, occurredAtMs: number) => ({

@@ -48,3 +48,9 @@ export function deviceTimeOf({ messages }: FrameReport): number | null {
   }
   return null;
 }
+
+export function oldestArrival(packets: readonly Packet[]): number {
+  let oldestMs = Number.POSITIVE_INFINITY;
+  for (const { receivedAtMs } of packets) oldestMs = Math.min(oldestMs, receivedAtMs);
+  return oldestMs;
+}

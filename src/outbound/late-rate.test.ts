@@ -11,8 +11,8 @@ it("late rows begin as fast as they can while no device speaks", () => {
 it("late rows begin slowly when devices begin to speak, and faster while these do not wait", () => {
   const rate = new LateRate();
   expect(rate.adjust({ ...calm, begun: 400 })).toBe(minPerSecond);
-  expect(rate.adjust({ ...calm, begun: 20 })).toBeCloseTo(1.1 * minPerSecond);
-  expect(rate.adjust({ ...calm, begun: 22 })).toBeCloseTo(1.21 * minPerSecond);
+  expect(rate.adjust({ ...calm, begun: 100 })).toBeCloseTo(1.1 * minPerSecond);
+  expect(rate.adjust({ ...calm, begun: 110 })).toBeCloseTo(1.21 * minPerSecond);
 });
 
 it("a rate that is not used does not grow", () => {
@@ -27,12 +27,11 @@ it.each([
 ])("late rows begin at half the rate when %s, and never below the least", (_, trouble) => {
   const rate = new LateRate();
   rate.adjust(calm);
-  for (let perSecond = minPerSecond; perSecond < 1000; ) {
+  for (let perSecond = minPerSecond; perSecond < 4000; ) {
     perSecond = rate.adjust({ ...calm, begun: Math.ceil(perSecond / 10) });
   }
-  expect(rate.adjust({ ...calm, ...trouble, begun: 90 })).toBe(450);
-  expect(rate.adjust({ ...calm, ...trouble, begun: 45 })).toBe(225);
-  expect(rate.adjust({ ...calm, ...trouble, begun: 22 })).toBe(minPerSecond);
+  expect(rate.adjust({ ...calm, ...trouble, begun: 360 })).toBe(1800);
+  expect(rate.adjust({ ...calm, ...trouble, begun: 180 })).toBe(minPerSecond);
 });
 
 it("late rows are free again two seconds after the last packet", () => {

@@ -2,7 +2,7 @@
 const maxWaitMs = 10;
 const maxBusyShare = 0.7;
 /** However busy the process is, a backlog comes to its end. */
-export const minPerSecond = 200;
+export const minPerSecond = 1000;
 /** Devices that have sent nothing for so long wait for nothing. */
 const quietMs = 2000;
 

@@ -9,7 +9,7 @@ import type { Metrics } from "../lib/metrics.ts";
 import type { RecentWaits } from "../lib/recent-waits.ts";
 import type { SecretBox } from "../lib/secret-box.ts";
 import { identityChannel } from "../oauth/identity-changes.ts";
-import { outboundChannel } from "../outbox/numbered-rows.ts";
+import { outboundChannel } from "../outbox/lane-wakes.ts";
 import type { Tracer } from "../tracing/tracer.ts";
 import { redriveChannel } from "./dead-letter-store.ts";
 import { DeliveryLane } from "./delivery-lane.ts";

@@ -17,6 +17,7 @@ const laneNamed = (name: number): Lane => ({
   scopes: allScopes,
   webhookEventTypes: [],
   messagingEnabled: true,
+  isPushed: false,
 });
 // The first one is not the one that is locked first.
 const lanes = [laneNamed(2), laneNamed(1)];

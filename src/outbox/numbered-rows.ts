@@ -4,9 +4,6 @@ import { blockBits, blocksPerMs } from "./lane-ids.ts";
 import type { OutboundFact } from "./outbound-entry.ts";
 import type { Lane } from "./outbound-lanes.ts";
 
-/** Hears which integration has rows to push. A wake-up that is lost is made up for by a sweep. */
-export const outboundChannel = "vigil_outbound";
-
 /** A row that has no id yet. */
 export interface UnnumberedRow {
   lane: Lane;
@@ -51,8 +48,8 @@ export type TraceOfFact = (fact: Pick<OutboundFact, "organizationId" | "deviceUi
 
 /**
  * Locks the lanes of the rows until the commit, in the order of their ids so that two writers cannot deadlock, gives each row the
- * next id of its lane, writes it, and wakes who pushes it. This is one statement that needs no answer before the commit: while
- * others wait for a lane, nobody waits for this program.
+ * next id of its lane, and writes it. This is one statement that needs no answer before the commit: while others wait for a lane,
+ * nobody waits for this program.
  *
  * It takes a block of ids of each lane: the first of this millisecond or, while the clock stands or was set back, the next one of
  * the last millisecond. Ids of a lane therefore rise in the order of commits, and the number of a row in its block is known before
@@ -99,10 +96,8 @@ export function insertNumbered(rows: readonly UnnumberedRow[], nowMs: number, tr
       ) r
       join opened o on o.index = r.lane_index
       offset 0
-    ), written as (
-      insert into outbound_events (integration_id, id, organization_id, device_uid, type, occurred_at, push_epoch, body, trace)
-      select integration_id, id::uuid, organization_id, device_uid, type, occurred_at, push_epoch, '{"id":"' || id || rest, trace
-      from numbered
     )
-    select pg_notify(${outboundChannel}, integration_id::text) from taken where push_epoch is not null`;
+    insert into outbound_events (integration_id, id, organization_id, device_uid, type, occurred_at, push_epoch, body, trace)
+    select integration_id, id::uuid, organization_id, device_uid, type, occurred_at, push_epoch, '{"id":"' || id || rest, trace
+    from numbered`;
 }

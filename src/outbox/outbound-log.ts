@@ -1,5 +1,6 @@
 import type { Tx } from "../db/database.ts";
 import { makeIsoTime } from "../lib/iso-time.ts";
+import { wakeLanes } from "./lane-wakes.ts";
 import { insertNumbered, maxRowsPerStatement, type UnnumberedRow } from "./numbered-rows.ts";
 import { factOf, type OutboundEntry, type OutboundFact } from "./outbound-entry.ts";
 import { isLogged } from "./outbound-gate.ts";
@@ -21,6 +22,8 @@ export async function appendFacts(tx: Tx, facts: readonly OutboundFact[], nowMs:
   const { traceparent } = tx;
   const traceOf = traceparent === null ? null : () => traceparent;
   for (const rows of writer.parts()) await tx.run(insertNumbered(rows, nowMs, traceOf));
+  const pushed = writer.pushed();
+  if (pushed.length > 0) await wakeLanes(tx, pushed);
 }
 
 /** A lane with what does not change from row to row. */
@@ -66,6 +69,11 @@ export class OutboundWriter {
       const { lane } = open;
       this.rows.push({ lane, fact, rest: `${middle}${lane.integrationId}${end}` });
     }
+  }
+
+  /** The integrations to whose webhooks rows go. */
+  pushed(): string[] {
+    return [...new Set(this.rows.flatMap(({ lane }) => (lane.isPushed ? [lane.integrationId] : [])))];
   }
 
   /** The rows, as many at a time as one statement takes. */

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vi
 import { maintainPartitions, type PartitionedTable, pruneDefaults } from "../../src/db/partitions.ts";
 import { makeManualClock } from "../../src/lib/clock.ts";
 import { newUuid, uuidV7Floor } from "../../src/lib/ids.ts";
-import { outboundChannel } from "../../src/outbox/numbered-rows.ts";
+import { outboundChannel } from "../../src/outbox/lane-wakes.ts";
 import { appendOutbound } from "../../src/outbox/outbound-log.ts";
 import { publishLocated } from "../../src/places/located-update.ts";
 import { insertLocated, type LocatedPosition } from "../../src/places/place-store.ts";
