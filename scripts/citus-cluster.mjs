@@ -59,7 +59,8 @@ async function startNode(name) {
   const data = join(folder, name);
   mkdirSync(data);
   if (account.uid !== undefined) chownSync(data, account.uid, account.gid);
-  run("initdb", ["-D", data, `--username=${user}`, "--auth=trust", "--encoding=UTF8", "--locale=C"]);
+  // Sorted by code point, and with letters beyond ASCII in lower(), as in the embedded database.
+  run("initdb", ["-D", data, `--username=${user}`, "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8"]);
   const port = await freePort();
   const settings = {
     port,

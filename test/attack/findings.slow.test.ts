@@ -7,21 +7,27 @@ import PostalMime from "postal-mime";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Answer, AttackedService, comesTrue, nextImei, type Party, pause } from "../support/attacked-service.ts";
 import { guessImeis, openSocket } from "../support/attackers.ts";
+import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { opusFile } from "../support/hostile-audio.ts";
 import { SosWatch } from "../support/sos-watch.ts";
 import { fixture } from "../support/voice-samples.ts";
 import { multipart } from "../support/voice-upload.ts";
 
 /** What a security review found, tried on the running program from outside: by its sockets and its command line alone. */
+let database: TestDatabase;
 let service: AttackedService;
 let attacker: Party;
 let victim: Party;
 
 beforeAll(async () => {
-  service = await AttackedService.open();
+  database = await createTestDatabase();
+  service = await AttackedService.open({ DATABASE_URL: database.url });
   [attacker, victim] = [await service.makeParty("attacker"), await service.makeParty("victim")];
 });
-afterAll(() => service?.close());
+afterAll(async () => {
+  await service?.close();
+  await database?.drop();
+});
 
 describe("the id of another organization's watch", () => {
   it("cannot be claimed before it is registered without its owner being told, nor after", async () => {

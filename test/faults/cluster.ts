@@ -4,7 +4,7 @@ import pg from "pg";
 import { makeAuthority } from "../support/certificates.ts";
 import { freeLowPort } from "../support/free-port.ts";
 import { openReceiver } from "../support/receiver.ts";
-import { type RunningVigil, runVigil, startVigil, tempFolder } from "../support/vigil-process.ts";
+import { type RunningVigil, startVigil, tempFolder } from "../support/vigil-process.ts";
 import { stopForAMinute } from "./absent-node.ts";
 import { verifyEvents } from "./event-verdict.ts";
 import { openFaultDatabase } from "./fault-database.ts";
@@ -22,6 +22,7 @@ import {
 } from "./partner.ts";
 import { QuotaCaller } from "./quota-caller.ts";
 import { makeRandom } from "./random.ts";
+import { migrateAndDistribute } from "./served-database.ts";
 
 const devicesEach = 40;
 const [othersOverTcp, othersOverUdp] = [60, 40];
@@ -74,13 +75,12 @@ export async function clusterFaults({ rounds, seed, citusBin }: FaultOptions): P
   ];
   const start = (args: readonly string[]): Promise<RunningVigil> =>
     startVigil(["--data-dir", shared.path, ...args], env);
-  // The first one brings the schema; the others come together.
-  const first = await start(["--roles", "worker"]);
-  await first.kill("SIGTERM");
   const { nodes } = database;
-  if (nodes) {
-    const { code, stderr } = await runVigil(["db", "distribute", "--shards", "8"], env);
-    if (code !== 0) throw new Error(stderr);
+  if (nodes) await migrateAndDistribute(env);
+  else {
+    // The first one brings the schema; the others come together.
+    const first = await start(["--roles", "worker"]);
+    await first.kill("SIGTERM");
   }
   const members: Member[] = await Promise.all(
     plans.map(async (plan) => ({ ...plan, running: await start(plan.args) })),

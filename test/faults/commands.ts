@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type pg from "pg";
-import { withEmbedded } from "../support/embedded-client.ts";
 import { freeLowPort } from "../support/free-port.ts";
 import { fetchTokenOf, makeCredentials, type RunningVigil, startVigil, tempFolder } from "../support/vigil-process.ts";
 import { CommandedWatch, type Manner } from "./commanded-watch.ts";
 import type { FaultOptions } from "./faults.ts";
 import { makeRandom } from "./random.ts";
+import { openServedDatabase } from "./served-database.ts";
 
 const manners: readonly Manner[] = ["prompt", "prompt", "late", "moody", "moody", "silent", "away"];
 const watches = 28;
@@ -30,12 +30,14 @@ const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(do
  * Watches that answer, answer late, or not, get commands while the service is killed with -9 in every state of a command. Each
  * command must end once, be told once, and never be written more often than its type allows.
  */
-export async function commandFaults({ rounds, seed }: FaultOptions): Promise<boolean> {
+export async function commandFaults({ rounds, seed, citusBin }: FaultOptions): Promise<boolean> {
   const random = makeRandom(seed);
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
   const folder = await tempFolder();
   const where = ["--data-dir", folder.path];
+  const database = await openServedDatabase(folder.path, citusBin);
   const env = {
+    ...database.env,
     VIGIL_LOG_LEVEL: process.env.VIGIL_LOG_LEVEL ?? "fatal",
     VIGIL_GATEWAY_HOST: "127.0.0.1",
     VIGIL_COMMAND_ACK_TIMEOUT_SECONDS: "2",
@@ -53,7 +55,7 @@ export async function commandFaults({ rounds, seed }: FaultOptions): Promise<boo
     if (answer.status !== 201) throw new Error(`no device: ${await answer.text()}`);
     fleet.push(new CommandedWatch(uid, manners[index % manners.length] as Manner, () => Number(port), random));
   }
-  await withEmbedded(folder.path, watchTransitions);
+  await database.with(watchTransitions);
   const posted: Posted[] = [];
 
   /** Sends a command until the service has answered; a key makes it one command however often that is. */
@@ -90,20 +92,21 @@ export async function commandFaults({ rounds, seed }: FaultOptions): Promise<boo
       posted.push(...batch);
       const posting = Promise.all(batch.map(async (one) => pause(random() * 1500).then(() => post(one))));
       const moment = moments[(round - 1) % moments.length] as (typeof moments)[number];
-      const seen = await withEmbedded(folder.path, (client) => untilSeen(client, moment, random));
+      const seen = await database.with((client) => untilSeen(client, moment, random));
       await service.kill("SIGKILL");
       console.log(`  round ${round}: killed at "${moment}"${seen ? "" : ", which was not seen"}`);
       await pause(random() * 1000);
       service = await again();
       await posting;
     }
-    return await withEmbedded(folder.path, (client) => verify(client, fleet, posted));
+    return await database.with((client) => verify(client, fleet, posted));
   } catch (error) {
     console.error(service.stderr().slice(-4000));
     throw error;
   } finally {
     for (const watch of fleet) watch.close();
     await service.kill("SIGTERM");
+    await database.close();
     await folder.remove();
   }
 }

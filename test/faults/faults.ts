@@ -34,7 +34,7 @@ export interface FaultOptions {
   minutes?: number;
   /** The one attack of `hostile` to run, instead of all at once. */
   only?: string;
-  /** Of `cluster`: a folder of PostgreSQL programs with Citus, for a distributed database instead of the embedded one. */
+  /** Of `ingest`, `outbound`, `commands`, `replay` and `cluster`: a folder of PostgreSQL programs with Citus, for a distributed database. */
   citusBin?: string;
 }
 

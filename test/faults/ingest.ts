@@ -1,6 +1,3 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { withEmbedded } from "../support/embedded-client.ts";
 import { registerFleet } from "../support/fleet.ts";
 import { freeLowPort } from "../support/free-port.ts";
 import { type RunningVigil, startVigil, tempFolder } from "../support/vigil-process.ts";
@@ -10,6 +7,7 @@ import type { NumberedDevice } from "./numbered-device.ts";
 import { iwMembers, membersOver, registerMembers, startNumbered } from "./numbered-fleet.ts";
 import { verifyPackets } from "./packet-verdict.ts";
 import { makeRandom } from "./random.ts";
+import { openServedDatabase, type ServedDatabase } from "./served-database.ts";
 import { fenceIn, WalkingDevice, walkedFence, walkerStart } from "./walking-device.ts";
 
 /** Enough for two transactions beside each other. */
@@ -24,12 +22,15 @@ const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(do
 /**
  * Hundreds of devices of all protocols and transports send numbered packets while the service, or its database, is killed with -9 at random moments; then the
  * database stands still for half a minute. Every acknowledged packet must be there exactly once, and so must every event: calls
- * for help, fences that are left and entered, and presence, which must alternate.
+ * for help, fences that are left and entered, and presence, which must alternate. With the programs of Citus the database is a
+ * coordinator with two workers, and each of the three is killed.
  */
-export async function ingestFaults({ rounds, seed }: FaultOptions): Promise<boolean> {
+export async function ingestFaults({ rounds, seed, citusBin }: FaultOptions): Promise<boolean> {
   const random = makeRandom(seed);
   const folder = await tempFolder();
+  const database = await openServedDatabase(folder.path, citusBin);
   const env = {
+    ...database.env,
     VIGIL_LOG_LEVEL: process.env.VIGIL_LOG_LEVEL ?? "fatal",
     VIGIL_GATEWAY_HOST: "127.0.0.1",
     VIGIL_GATEWAY_PACKETS_PER_MINUTE: "1000000",
@@ -43,8 +44,8 @@ export async function ingestFaults({ rounds, seed }: FaultOptions): Promise<bool
     membersOver("tcp", overTcp, untimed + 1),
     membersOver("udp", overUdp, untimed + overTcp + 1),
   ];
-  await withEmbedded(folder.path, (client) => registerMembers(client, [...watches, ...tcp, ...udp]));
-  const walkerUids = await withEmbedded(folder.path, async (client) => {
+  await database.with((client) => registerMembers(client, [...watches, ...tcp, ...udp]));
+  const walkerUids = await database.with(async (client) => {
     const own = await registerFleet(client, walkers, walkerStart);
     await fenceIn(client, own, walkedFence);
     return own;
@@ -64,22 +65,23 @@ export async function ingestFaults({ rounds, seed }: FaultOptions): Promise<bool
       await until("packets are acknowledged", () => total() > before + devices);
       await pause(200 + random() * 1200);
       const isDatabase = random() < 0.4;
-      if (isDatabase) process.kill(postmasterPid(folder.path), "SIGKILL");
+      let killed = "the service";
+      if (isDatabase) killed = await database.kill(random);
       else {
         await service.kill("SIGKILL");
         service = await again();
       }
-      console.log(`  round ${round}: killed the ${isDatabase ? "database" : "service"} at ${total()} acknowledged`);
+      console.log(`  round ${round}: killed ${killed} at ${total()} acknowledged`);
     }
-    const isBounded = await standStill(service, folder.path, total);
+    const isBounded = await standStill(service, database, total);
     for (const device of [...fleet, ...walking]) device.stop();
     await until("the last packets are settled", () => [...fleet, ...walking].every(({ isIdle }) => isIdle));
-    const verdict = await withEmbedded(folder.path, (client) => verifyPackets(client, fleet));
+    const verdict = await database.with((client) => verifyPackets(client, fleet));
     const isEveryKindHeard = tell(fleet);
     console.log(
       `  ${total()} acknowledged of ${fleet.reduce((sum, { sent }) => sum + sent, 0)} sent: ${verdict.lost} lost, ${verdict.doubled} doubled`,
     );
-    const areEventsRight = await withEmbedded(folder.path, (client) => verifyEvents(client, fleet, walking));
+    const areEventsRight = await database.with((client) => verifyEvents(client, fleet, walking));
     return verdict.lost === 0 && verdict.doubled === 0 && areEventsRight && isBounded && isEveryKindHeard;
   } catch (error) {
     console.error(service.stderr().slice(-4000));
@@ -87,6 +89,7 @@ export async function ingestFaults({ rounds, seed }: FaultOptions): Promise<bool
   } finally {
     for (const device of [...fleet, ...walking]) device.close();
     await service.kill("SIGTERM");
+    await database.close();
     await folder.remove();
   }
 }
@@ -103,11 +106,11 @@ function tell(fleet: readonly NumberedDevice[]): boolean {
 }
 
 /** The database neither answers nor closes a connection; the service must hold what it has, take no more, and go on. */
-async function standStill(service: RunningVigil, dataDir: string, total: () => number): Promise<boolean> {
+async function standStill(service: RunningVigil, database: ServedDatabase, total: () => number): Promise<boolean> {
   const warm = total();
   await until("the fleet is back", () => total() > warm + devices * 5);
   const before = await residentMb(service);
-  const pids = [postmasterPid(dataDir), ...childrenOf(postmasterPid(dataDir))];
+  const pids = database.pids();
   for (const pid of pids) signal(pid, "SIGSTOP");
   const atStop = total();
   await pause(1000);
@@ -130,23 +133,6 @@ async function until(what: string, condition: () => boolean): Promise<void> {
     if (Date.now() > limit) throw new Error(`still waiting: ${what}`);
   }
 }
-
-function postmasterPid(dataDir: string): number {
-  const file = join(dataDir, "postgres", "cluster", "postmaster.pid");
-  return Number(readFileSync(file, "utf8").split("\n")[0]);
-}
-
-const childrenOf = (parent: number): number[] =>
-  readdirSync("/proc").flatMap((name) => {
-    try {
-      const stat = readFileSync(`/proc/${name}/stat`, "utf8");
-      return /^\d+$/.test(name) && Number(stat.slice(stat.lastIndexOf(")") + 4).split(" ")[0]) === parent
-        ? [Number(name)]
-        : [];
-    } catch {
-      return [];
-    }
-  });
 
 function signal(pid: number, name: NodeJS.Signals): void {
   try {

@@ -1,11 +1,7 @@
-import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { openEmbeddedServer } from "../../src/embedded/embedded-server.ts";
-import { makeLogger } from "../../src/lib/logger.ts";
 import type { FleetMember } from "../../src/simulator/fleet.ts";
 import { makeAuthority } from "../support/certificates.ts";
-import { embeddedUrl, withEmbedded } from "../support/embedded-client.ts";
 import { freeLowPort } from "../support/free-port.ts";
 import { openReceiver } from "../support/receiver.ts";
 import { type RunningVigil, startVigil, tempFolder } from "../support/vigil-process.ts";
@@ -21,6 +17,7 @@ import {
   verifyPartner,
 } from "./partner.ts";
 import { makeRandom } from "./random.ts";
+import { openServedDatabase } from "./served-database.ts";
 
 const devicesEach = 40;
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
@@ -29,14 +26,16 @@ const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(do
  * Devices of two organizations send numbered packets while the service, a second worker, the database and the receiver are killed
  * or cut at random. In the end what each partner got, by push and by replay, is exactly what the tables of its organization say.
  */
-export async function outboundFaults({ rounds, seed }: FaultOptions): Promise<boolean> {
+export async function outboundFaults({ rounds, seed, citusBin }: FaultOptions): Promise<boolean> {
   // Devices and answers draw from a source of their own: how often they do depends on the machine.
   const [random, chance] = [makeRandom(seed), makeRandom(seed + 1)];
   const [folder, workerFolder] = [await tempFolder(), await tempFolder()];
   const authority = makeAuthority();
   await writeFile(join(folder.path, "ca.pem"), authority.ca);
   let receiver = await openReceiver(authority);
+  const database = await openServedDatabase(folder.path, citusBin);
   const env = {
+    ...database.env,
     VIGIL_LOG_LEVEL: process.env.VIGIL_LOG_LEVEL ?? "fatal",
     VIGIL_GATEWAY_HOST: "127.0.0.1",
     VIGIL_WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8",
@@ -48,7 +47,7 @@ export async function outboundFaults({ rounds, seed }: FaultOptions): Promise<bo
   let service = await startVigil(["--data-dir", folder.path, "--gateway-port", port], env);
   const workerEnv = {
     ...env,
-    DATABASE_URL: await databaseUrl(folder.path),
+    DATABASE_URL: await database.url(),
     VIGIL_SECRET_KEY_FILE: join(folder.path, "secret.key"),
   };
   const startWorker = (): Promise<RunningVigil> =>
@@ -56,7 +55,7 @@ export async function outboundFaults({ rounds, seed }: FaultOptions): Promise<bo
   let worker = await startWorker();
   const partners = await Promise.all(
     ["/one", "/two"].map((path, index) =>
-      withEmbedded(folder.path, (client) =>
+      database.with((client) =>
         makePartner(client, { args: ["--data-dir", folder.path], env }, receiver.port, {
           path,
           index,
@@ -92,7 +91,7 @@ export async function outboundFaults({ rounds, seed }: FaultOptions): Promise<bo
       await worker.kill("SIGKILL");
       worker = await startWorker();
     },
-    "killed the database": async () => void process.kill(postmasterPid(folder.path), "SIGKILL"),
+    "killed the database": async () => void (await database.kill(random)),
     "cut the receiver": async () => receiver.cut(),
     "took the receiver away": async () => {
       const at = receiver.port;
@@ -123,11 +122,11 @@ export async function outboundFaults({ rounds, seed }: FaultOptions): Promise<bo
     for (const device of fleet) device.stop();
     await untilTrue("the last packets are settled", () => fleet.every(({ isIdle }) => isIdle));
     receiver.answer(200);
-    await withEmbedded(folder.path, (client) => settlePushes(client, partners, collect));
+    await database.with((client) => settlePushes(client, partners, collect));
     let isExact = true;
     for (const partner of partners) {
       const replayed = await replayAll(service.http, partner.credentials);
-      isExact = (await withEmbedded(folder.path, (client) => verifyPartner(client, partner, replayed))) && isExact;
+      isExact = (await database.with((client) => verifyPartner(client, partner, replayed))) && isExact;
     }
     return isExact;
   } catch (error) {
@@ -138,18 +137,10 @@ export async function outboundFaults({ rounds, seed }: FaultOptions): Promise<bo
     await worker.kill("SIGTERM");
     await service.kill("SIGTERM");
     await receiver.close();
+    await database.close();
     await folder.remove();
     await workerFolder.remove();
   }
 }
 
 const sizes = (partners: readonly Partner[]): string => partners.map(({ pushed }) => pushed.size).join(" and ");
-
-async function databaseUrl(dataDir: string): Promise<string> {
-  const server = await openEmbeddedServer({ dataDir, log: makeLogger("silent"), purpose: "command" });
-  await server.release();
-  return embeddedUrl(server.connection);
-}
-
-const postmasterPid = (dataDir: string): number =>
-  Number(readFileSync(join(dataDir, "postgres", "cluster", "postmaster.pid"), "utf8").split("\n")[0]);

@@ -1,27 +1,24 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { openDatabase } from "../../src/db/database.ts";
 import { migrate } from "../../src/db/migrate.ts";
-import { openEmbeddedServer } from "../../src/embedded/embedded-server.ts";
 import { makeClock } from "../../src/lib/clock.ts";
 import { makeLogger } from "../../src/lib/logger.ts";
 import { followWhileWriting } from "../support/exact-replay.ts";
+import { openFaultDatabase } from "./fault-database.ts";
 import type { FaultOptions } from "./faults.ts";
+import { migrateAndDistribute } from "./served-database.ts";
 
 const perRound = 100;
 
 /** Eight writers in two processes with different clocks, and readers that must miss nothing; a hundred transactions each per round. */
-export async function replayFaults({ rounds }: FaultOptions): Promise<boolean> {
-  const dataDir = await mkdtemp(join(tmpdir(), "vigil-faults-"));
-  const log = makeLogger("silent");
-  const server = await openEmbeddedServer({ dataDir, log, purpose: "command", transport: "tcp" });
+export async function replayFaults({ rounds, citusBin }: FaultOptions): Promise<boolean> {
+  const { url, connection, nodes, close } = await openFaultDatabase(citusBin);
   try {
-    const { host, port, user, password, database } = server.connection;
-    const db = openDatabase({ connection: server.connection, log });
-    await migrate(db, makeClock());
-    await db.close();
-    const url = `postgresql://${user}:${encodeURIComponent(String(password ?? ""))}@${host}:${port}/${database}`;
+    if (nodes) await migrateAndDistribute({ DATABASE_URL: url });
+    else {
+      const db = openDatabase({ connection, log: makeLogger("silent") });
+      await migrate(db, makeClock());
+      await db.close();
+    }
     let isExact = true;
     for (let round = 1; round <= rounds; round++) {
       for (const { seen, stored, polls } of await followWhileWriting(url, perRound, 60)) {
@@ -35,7 +32,6 @@ export async function replayFaults({ rounds }: FaultOptions): Promise<boolean> {
     }
     return isExact;
   } finally {
-    await server.release();
-    await rm(dataDir, { recursive: true, force: true });
+    await close();
   }
 }

@@ -23,8 +23,9 @@ export interface CitusCluster {
 
 const script = resolve(import.meta.dirname, "../../scripts/citus-cluster.mjs");
 
-export async function openCitusCluster(bin: string, { isPlain = false } = {}): Promise<CitusCluster> {
-  const args = [script, "--bin", bin, "--workers", "2", ...(isPlain ? ["--plain"] : [])];
+export async function openCitusCluster(bin: string, { isPlain = false, isDurable = true } = {}): Promise<CitusCluster> {
+  const flags = [...(isPlain ? ["--plain"] : []), ...(isDurable ? [] : ["--no-fsync"])];
+  const args = [script, "--bin", bin, "--workers", "2", ...flags];
   const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] });
   const lines = readLines(child);
   const url = await lines.next((line) => line.startsWith("postgres://"));

@@ -12,6 +12,8 @@ const quiet = "set citus.enable_ddl_propagation to off";
 const settings = {
   "citus.max_adaptive_executor_pool_size": "1",
   "citus.multi_shard_modify_mode": "sequential",
+  // As in the embedded server: plans are compared with those.
+  random_page_cost: "1.1",
 };
 
 /** Addresses of all nodes of the cluster, the coordinator first. */
