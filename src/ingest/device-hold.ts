@@ -75,6 +75,7 @@ export async function openHold(
     epoch,
     state: "idle",
     view: undefined,
+    line: undefined,
     memory: {
       fixes: orNone(
         fixes.reverse().map(({ id, ts, lat, lng, accuracy_m }) => ({

@@ -2,6 +2,7 @@ import type { Point } from "../lib/geo.ts";
 import type { LastKnownLocation } from "../resources/events/event-location.ts";
 import type { RuleView } from "./rules/organization-rules.ts";
 import type { RuleMemory } from "./rules/rule-memory.ts";
+import type { WaitingLine } from "./waiting-packets.ts";
 
 /** What ingest must know of a device, as it was accepted at login. */
 export interface IngestDevice {
@@ -70,4 +71,6 @@ export interface DeviceHold {
   state: HoldState;
   /** The rules that apply, as of their version. */
   view: RuleView | undefined;
+  /** What waits of it, once something has. */
+  line?: WaitingLine | undefined;
 }
