@@ -1,5 +1,5 @@
 import { type EventLoopUtilization, performance } from "node:perf_hooks";
-import { getHeapStatistics, setFlagsFromString } from "node:v8";
+import { getHeapSpaceStatistics, type HeapSpaceInfo, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
 /**
@@ -12,18 +12,22 @@ export interface HeapAtRestOptions {
   everyMs: number;
   /** Share of the time since the last look in which the process worked: with more it is not at rest. */
   restUtilization: number;
-  /** The heap is collected when it has grown by this factor and these bytes since the last series. */
+  /** The old generation is collected when it has grown by this factor and these bytes since the last series. */
   growthFactor: number;
   growthBytes: number;
   maxCollections: number;
-  /** A series goes on while this share of the heap is empty. */
+  /** A series goes on while this share of the old generation is empty. */
   emptyShare: number;
   /** From the end of a series to the next. */
   minPauseMs: number;
+  /** The same after one that gave nothing back: what has grown is in use. */
+  vainPauseMs: number;
+  /** No pause holds up a series when the old generation has grown by this factor. */
+  stormFactor: number;
 }
 
 export interface Heap {
-  /** What it has of the system, and what is in use of it. */
+  /** What its old generation has of the system, and what is in use of it. */
   size(): { totalBytes: number; usedBytes: number };
   /** Returns at once; the collection goes on beside the program, for less than half a second as a rule. */
   beginCollection(): void;
@@ -33,20 +37,26 @@ const defaultOptions: HeapAtRestOptions = {
   everyMs: 500,
   restUtilization: 0.25,
   growthFactor: 1.15,
-  growthBytes: 8 * 1024 * 1024,
+  growthBytes: 16 * 1024 * 1024,
   maxCollections: 4,
   emptyShare: 0.2,
-  minPauseMs: 10_000,
+  minPauseMs: 2000,
+  vainPauseMs: 60_000,
+  stormFactor: 1.5,
 };
 
 export class HeapAtRest {
   readonly #heap: Heap;
   readonly #options: HeapAtRestOptions;
-  /** After the last series. */
+  /** The smallest size since the last series, which the next growth is measured from. */
   #settledBytes = 0;
-  #settledAtMs = Number.NEGATIVE_INFINITY;
+  #nextAtMs = Number.NEGATIVE_INFINITY;
   /** Collections begun in this series; 0: none is in progress. */
   #begun = 0;
+  /** Before this series, and at the last look at it. */
+  #grownBytes = 0;
+  #seenBytes = 0;
+  #isInterrupted = false;
 
   constructor(heap: Heap, options: Partial<HeapAtRestOptions> = {}) {
     this.#heap = heap;
@@ -55,23 +65,46 @@ export class HeapAtRest {
 
   /** To be called every so often, with the share of the time since the last call in which the process worked. */
   look(utilization: number, nowMs: number): void {
-    // Also of a collection itself.
-    if (utilization > this.#options.restUtilization) return;
-    const { totalBytes, usedBytes } = this.#heap.size();
-    if (this.#begun === 0 ? this.#isDue(totalBytes, nowMs) : this.#goesOn(totalBytes, usedBytes)) {
-      this.#begun++;
-      this.#heap.beginCollection();
-    } else if (this.#begun > 0) {
-      this.#begun = 0;
-      this.#settledBytes = totalBytes;
-      this.#settledAtMs = nowMs;
+    // A collection can be such work itself.
+    if (utilization > this.#options.restUtilization) {
+      this.#isInterrupted = this.#begun > 0;
+      return;
     }
+    const { totalBytes, usedBytes } = this.#heap.size();
+    if (this.#isInterrupted) this.#beginAnewAfterWork(totalBytes);
+    if (this.#begun === 0) this.#settledBytes = Math.min(this.#settledBytes, totalBytes);
+    if (this.#begun === 0 ? this.#isDue(totalBytes, nowMs) : this.#goesOn(totalBytes, usedBytes)) {
+      if (this.#begun === 0) this.#grownBytes = totalBytes;
+      this.#begun++;
+      this.#seenBytes = totalBytes;
+      this.#heap.beginCollection();
+    } else if (this.#begun > 0) this.#settle(totalBytes, nowMs);
+  }
+
+  /** What a series has found before the process worked again says nothing of the garbage of that work. */
+  #beginAnewAfterWork(totalBytes: number): void {
+    this.#isInterrupted = false;
+    if (!this.#hasGrown(totalBytes, this.#seenBytes)) return;
+    this.#begun = 0;
+    this.#settledBytes = this.#seenBytes;
+    this.#nextAtMs = Number.NEGATIVE_INFINITY;
+  }
+
+  #settle(totalBytes: number, nowMs: number): void {
+    const { minPauseMs, vainPauseMs, growthFactor } = this.#options;
+    this.#begun = 0;
+    this.#settledBytes = totalBytes;
+    this.#nextAtMs = nowMs + (totalBytes * growthFactor < this.#grownBytes ? minPauseMs : vainPauseMs);
   }
 
   #isDue(totalBytes: number, nowMs: number): boolean {
-    const { growthFactor, growthBytes, minPauseMs } = this.#options;
-    if (nowMs - this.#settledAtMs < minPauseMs) return false;
-    return totalBytes > Math.max(this.#settledBytes * growthFactor, this.#settledBytes + growthBytes);
+    if (!this.#hasGrown(totalBytes, this.#settledBytes)) return false;
+    return nowMs >= this.#nextAtMs || totalBytes > this.#settledBytes * this.#options.stormFactor;
+  }
+
+  #hasGrown(totalBytes: number, sinceBytes: number): boolean {
+    const { growthFactor, growthBytes } = this.#options;
+    return totalBytes > Math.max(sinceBytes * growthFactor, sinceBytes + growthBytes);
   }
 
   #goesOn(totalBytes: number, usedBytes: number): boolean {
@@ -99,18 +132,24 @@ export function keepHeapSmall(): () => void {
 const flagsOfBeginning = ["stress-incremental-marking", "optimize-for-size"];
 
 export function v8Heap(): Heap {
-  setFlagsFromString("--expose-gc");
-  const collect = runInNewContext("gc") as (options: { type: "minor" }) => void;
-  setFlagsFromString("--no-expose-gc");
+  const collect = withFlags(["expose-gc"], () => runInNewContext("gc")) as (options: { type: "minor" }) => void;
   return {
     size: () => {
-      const { total_heap_size: totalBytes, used_heap_size: usedBytes } = getHeapStatistics();
-      return { totalBytes, usedBytes };
+      // The young generation grows and shrinks with the load.
+      const spaces = getHeapSpaceStatistics().filter(({ space_name }) => !space_name.startsWith("new_"));
+      const sum = (pick: (space: HeapSpaceInfo) => number): number =>
+        spaces.reduce((bytes, space) => bytes + pick(space), 0);
+      return { totalBytes: sum((space) => space.space_size), usedBytes: sum((space) => space.space_used_size) };
     },
-    beginCollection: () => {
-      for (const flag of flagsOfBeginning) setFlagsFromString(`--${flag}`);
-      collect({ type: "minor" });
-      for (const flag of flagsOfBeginning) setFlagsFromString(`--no-${flag}`);
-    },
+    beginCollection: () => withFlags(flagsOfBeginning, () => collect({ type: "minor" })),
   };
+}
+
+function withFlags<T>(flags: readonly string[], work: () => T): T {
+  try {
+    for (const flag of flags) setFlagsFromString(`--${flag}`);
+    return work();
+  } finally {
+    for (const flag of flags) setFlagsFromString(`--no-${flag}`);
+  }
 }

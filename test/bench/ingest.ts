@@ -35,11 +35,14 @@ export async function startBare(connection: object): Promise<{ child: ChildProce
 const residentBytes = (pid: number): number =>
   Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) * 1024;
 
-/** Bytes of an idle connection: what the process has grown by, a moment after all have connected. */
+const rest = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Bytes of an idle connection: what the process at rest has grown by, a moment after all have connected. */
 async function idleBytes(target: Target, connections: number): Promise<number> {
+  await rest(5000);
   const before = residentBytes(target.pid);
   const devices = await connectDevices(target.port, connections);
-  await new Promise((resolve) => setTimeout(resolve, 3000));
+  await rest(3000);
   const after = residentBytes(target.pid);
   await devices.close();
   return (after - before) / connections;
