@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
 import { makeLogger } from "../lib/logger.ts";
 import { type Database, openDatabase } from "./database.ts";
@@ -75,6 +75,16 @@ describe("a statement on a shared connection", () => {
     expect(await Promise.all([rename(1), rename(2), rename(9), rename(2)])).toEqual([2, 1, 0, 1]);
   });
 
+  it("is parsed again when the server has forgotten it", async () => {
+    const one = openDatabase({ connection: { connectionString: test.url }, log: makeLogger("silent"), laneSize: 1 });
+    const read = () => one.point.one(sql`select name from things where id = 2`);
+    await read();
+    await one.point.run(sql`deallocate all`);
+    await expect(read()).rejects.toMatchObject({ code: "26000" });
+    expect(await read()).toEqual({ name: null });
+    await one.close();
+  });
+
   it("goes on over a new connection when its own is lost", async () => {
     const pid = async () => (await db.point.one<{ pid: number }>(sql`select pg_backend_pid() as pid`)).pid;
     const lost = await Promise.all([pid(), pid()]);
@@ -117,6 +127,37 @@ describe("a read within limits", () => {
     ]);
     expect(pooled).toBe(2);
     expect(await sleepShort()).toBe(1);
+  });
+
+  it("is answered on the pool when its statement was not parsed in time, and parsed again later", async () => {
+    const one = openDatabase({ connection: { connectionString: test.url }, log: makeLogger("silent"), laneSize: 1 });
+    const shared = one.within(limits);
+    const read = (id: number) => shared.one(sql`select ${id}::int as asked, name from things where id = 2`);
+    const readShared = async (): Promise<number> => {
+      pooled = 0;
+      await read(0);
+      return pooled;
+    };
+    const findPid = async (): Promise<number> => {
+      pooled = 0;
+      const { pid } = await shared.one<{ pid: number }>(sql`select pg_backend_pid() as pid`);
+      return pooled === 0 ? pid : 0;
+    };
+    await expect.poll(readShared, waiting).toBe(0);
+    const lost = await vi.waitUntil(findPid, waiting);
+    await db.run`select pg_terminate_backend(${lost})`;
+    // The next connection knows nothing of the statement, and it counts as quick.
+    await expect.poll(async () => [0, lost].includes(await findPid()), waiting).toBe(false);
+    const holder = await one.connect();
+    await holder.query("begin; lock table things");
+    pooled = 0;
+    const answers = Promise.allSettled([1, 2, 3].map(read));
+    await expect.poll(() => pooled, waiting).toBe(3);
+    await holder.query("commit");
+    expect(await answers).toEqual([1, 2, 3].map((asked) => ({ status: "fulfilled", value: { asked, name: null } })));
+    await expect.poll(readShared, waiting).toBe(0);
+    await holder.end();
+    await one.close();
   });
 
   it("has a connection of the pool to itself while there is no room", async () => {
