@@ -126,7 +126,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const shared = { config: { ...config, types: parsers }, connectTimeoutMs: acquireTimeoutMs, tracer };
   const lanes = Array.from({ length: laneSize }, () => new SharedConnection(shared));
   const quickTimeoutMs = Math.min(maxQuickMs, statementTimeoutMs);
-  const sharedQuick = { ...shared, config: { ...shared.config, statement_timeout: quickTimeoutMs } };
+  const sharedQuick = { ...shared, statementTimeoutMs: quickTimeoutMs };
   const quickLanes = Array.from({ length: laneSize }, () => new SharedConnection(sharedQuick));
   const quick = new QuickReads(quickLanes);
   let turn = 0;

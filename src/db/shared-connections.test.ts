@@ -160,6 +160,20 @@ describe("a read within limits", () => {
     await one.close();
   });
 
+  it("is ended in time also when the address of the database has a limit of its own", async () => {
+    const address = new URL(test.url);
+    address.searchParams.set("statement_timeout", "60000");
+    const one = openDatabase({ connection: { connectionString: address.href }, log: makeLogger("silent") });
+    const readLimit = async () => {
+      pooled = 0;
+      const { setting } = await one.within(limits).one(sql`select current_setting('statement_timeout') as setting`);
+      return { pooled, setting };
+    };
+    expect(await readLimit()).toEqual({ pooled: 1, setting: "1min" });
+    await expect.poll(readLimit, waiting).toEqual({ pooled: 0, setting: "50ms" });
+    await one.close();
+  });
+
   it("has a connection of the pool to itself while there is no room", async () => {
     const full = db.within({ ...limits, takeQuick: () => undefined });
     for (let count = 1; count <= 3; count++) {
