@@ -1,5 +1,7 @@
+import { Socket } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
+import { openDatabaseProxy } from "../../test/support/database-proxy.ts";
 import { makeLogger } from "../lib/logger.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { sql } from "./sql.ts";
@@ -76,7 +78,11 @@ describe("a statement on a shared connection", () => {
   });
 
   it("is parsed again when the server has forgotten it", async () => {
-    const one = openDatabase({ connection: { connectionString: test.url }, log: makeLogger("silent"), laneSize: 1 });
+    const one = openDatabase({
+      connection: { connectionString: test.url },
+      log: makeLogger("silent"),
+      laneSize: 1,
+    });
     const read = () => one.point.one(sql`select name from things where id = 2`);
     await read();
     await one.point.run(sql`deallocate all`);
@@ -95,6 +101,19 @@ describe("a statement on a shared connection", () => {
         () => false,
       );
     await expect.poll(found, waiting).toBe(true);
+  });
+});
+
+describe("connections of every kind", () => {
+  it("are probed after ten idle seconds", async () => {
+    const keepAlive = vi.spyOn(Socket.prototype, "setKeepAlive");
+    const one = openDatabase({ connection: { connectionString: test.url }, log: makeLogger("silent") });
+    await Promise.all([one.run`select 1`, one.point.run`select 1`]);
+    const client = await one.connect();
+    expect(keepAlive.mock.calls).toEqual(Array.from({ length: 3 }, () => [true, 10_000]));
+    keepAlive.mockRestore();
+    await client.end();
+    await one.close();
   });
 });
 
@@ -130,7 +149,11 @@ describe("a read within limits", () => {
   });
 
   it("is answered on the pool when its statement was not parsed in time, and parsed again later", async () => {
-    const one = openDatabase({ connection: { connectionString: test.url }, log: makeLogger("silent"), laneSize: 1 });
+    const one = openDatabase({
+      connection: { connectionString: test.url },
+      log: makeLogger("silent"),
+      laneSize: 1,
+    });
     const shared = one.within(limits);
     const read = (id: number) => shared.one(sql`select ${id}::int as asked, name from things where id = 2`);
     const readShared = async (): Promise<number> => {
@@ -172,6 +195,27 @@ describe("a read within limits", () => {
     expect(await readLimit()).toEqual({ pooled: 1, setting: "1min" });
     await expect.poll(readLimit, waiting).toEqual({ pooled: 0, setting: "50ms" });
     await one.close();
+  });
+
+  it("is answered on the pool when its connection has fallen silent", async () => {
+    const proxy = await openDatabaseProxy(test.url);
+    const connection = { connectionString: proxy.url };
+    const one = openDatabase({ connection, log: makeLogger("silent"), laneSize: 1, quickAnswerTimeoutMs: 100 });
+    const shared = one.within(limits);
+    const readShared = async (): Promise<number> => {
+      pooled = 0;
+      await shared.many(things(9));
+      return pooled;
+    };
+    await expect.poll(readShared, waiting).toBe(0);
+    proxy.stall();
+    const answers = Promise.all([1, 2].map(() => shared.many(things(9))));
+    await expect.poll(() => pooled, waiting).toBe(2);
+    proxy.mend();
+    expect(await answers).toEqual([[], []]);
+    await expect.poll(readShared, waiting).toBe(0);
+    await one.close();
+    await proxy.close();
   });
 
   it("has a connection of the pool to itself while there is no room", async () => {
