@@ -148,6 +148,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
       const headers: Record<string, string> = { ...baseHeaders(request.id), "content-type": jsonType };
       refuseUnrouted(url, request.headers, request.ip, headers).catch((refusal: unknown) => {
         const error = toApiError(refusal);
+        leaveWhenDraining(reply);
         reply.raw.writeHead(error.status, { ...headers, ...error.headers });
         reply.raw.end(JSON.stringify(errorBodyFor(request.method, pathOf(url), error, request.id)));
       });

@@ -75,13 +75,14 @@ async function open(
   lifecycle: Lifecycle,
   supervised: SupervisedParts | undefined,
 ): Promise<RunningService> {
-  if (config.roles.every((role) => role === "worker")) lowerPriority(config.workerNice);
   const clock = makeClock(config.clockOffsetSeconds);
   const metrics = new Metrics();
   const processId = newUuid();
   const version = packageVersion();
   const tracer = openTracer({ config, lifecycle, log, metrics, processId, version });
   const openDatabase = await findServiceDatabase(config, log, lifecycle, supervised?.connection, tracer);
+  // Not before: an embedded database would inherit it.
+  if (config.roles.every((role) => role === "worker")) lowerPriority(config.workerNice);
   const db = openDatabase({ poolSize: backgroundPoolSize });
   await migrate(db, clock, ({ version, name }) => log.info({ version, name }, "applying migration"));
   lifecycle.add("hold on the schema", await holdSchema(db, log));

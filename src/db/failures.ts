@@ -46,6 +46,12 @@ export const isLost = (error: unknown): boolean =>
 /** The statement took longer than one may, and was ended by the database. */
 export const isTimedOut = (error: unknown): boolean => codeOf(error) === "57014";
 
+/** The server does not know the prepared statement, for example because it was ended while it was being parsed. */
+export const isUnprepared = (error: unknown): boolean => codeOf(error) === "26000";
+
+/** The server has parsed the prepared statement before. */
+export const isPreparedTwice = (error: unknown): boolean => codeOf(error) === "42P05";
+
 /** Serialization failure or deadlock: the whole transaction may be run again. */
 export const isRetryable = (error: unknown): boolean => ["40001", "40P01"].includes(codeOf(error) ?? "");
 

@@ -1,6 +1,9 @@
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
+import { openScriptedPostgres, serverMessage } from "../../test/support/scripted-postgres.ts";
+import { CopyRows, copyAndRun } from "./copy-in.ts";
+import { isRefusal } from "./node-watch.ts";
 import { pipeline } from "./pipeline.ts";
 
 let database: TestDatabase;
@@ -49,4 +52,32 @@ test("a pipeline is rejected when the connection is lost", async () => {
   const isRejected = expect(pipeline(lost, [begin, named("sleep", "select pg_sleep(20)")])).rejects.toThrow();
   await client.query("select pg_terminate_backend($1)", [rows[0].pid]);
   await isRejected;
+});
+
+const executed = (tag: string) =>
+  ["1", "2", "n"].map((type) => serverMessage(type)).concat(serverMessage("C", `${tag}\0`));
+const ending = serverMessage("E", "SFATAL\0VFATAL\0C57P01\0Mterminating connection\0\0");
+const copied = [serverMessage("G", "\0\0\0"), serverMessage("C", "COPY 1\0"), serverMessage("Z", "T")];
+
+test.each([
+  ["a pipeline", [], (client: pg.Client) => pipeline(client, [begin, named("end", "commit")])],
+  [
+    "a pipeline after COPY",
+    copied,
+    (client: pg.Client) => {
+      const copy = new CopyRows("rows", ["id"]);
+      copy.row().int4(1);
+      return copyAndRun(client, [copy], [begin, named("end", "commit")]);
+    },
+  ],
+])("%s is rejected when the server ends the connection after its last answer", async (_what, before, run) => {
+  const server = await openScriptedPostgres([...before, ...executed("BEGIN"), ...executed("COMMIT"), ending]);
+  const lost = new pg.Client({ connectionString: server.url });
+  lost.on("error", () => undefined);
+  await lost.connect();
+  const error = await run(lost).catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ code: "57P01" });
+  // The statements may have been committed.
+  expect(isRefusal(error)).toBe(false);
+  await server.close();
 });

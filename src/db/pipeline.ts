@@ -83,8 +83,9 @@ export class Pipeline {
     return this.#part.text;
   }
 
+  /** The last one until ReadyForQuery: a server that is being shut down may say so after its last answer. */
   get #part(): Part {
-    return this.#parts[this.#at] as Part;
+    return this.#parts[Math.min(this.#at, this.#parts.length - 1)] as Part;
   }
 
   submit(connection: Connection): Error | null {

@@ -1,4 +1,5 @@
 import { type Client, type Connection, type CustomTypesConfig, Query, type QueryConfig, type QueryResultRow } from "pg";
+import { isUnprepared } from "./failures.ts";
 import type { Statement } from "./sql.ts";
 import { summaryOf } from "./traced-client.ts";
 
@@ -90,6 +91,11 @@ export class PreparedConnection {
     return isParsed && this.shapes.has(name) ? this.#undescribed : connection;
   }
 
+  /** The statement is parsed again with its next use. The driver itself forgets only statements that are being parsed. */
+  forget(name: string): void {
+    delete (this.#client.connection as Wire).parsedStatements[name];
+  }
+
   #cork(): void {
     if (this.#isCorked) return;
     this.#isCorked = true;
@@ -148,6 +154,7 @@ class PreparedRead extends Base {
   }
 
   handleError(error: Error): void {
+    if (isUnprepared(error)) this.#connection.forget(this.name);
     this.callback(this.#error ?? error, this.#outcome);
   }
 

@@ -5,9 +5,17 @@ import type { SharedConnection } from "./shared-connections.ts";
 
 const outcome: Outcome = { rows: [], rowCount: 0 };
 
-/** A connection whose statements take as long as the test says. */
-function fakeConnection(given: Partial<{ isOpen: boolean; waiting: number; stalled: number; tookMs: number }> = {}) {
-  const state = { isOpen: true, waiting: 0, stalled: 0, tookMs: 1, ...given };
+interface FakeState {
+  isOpen: boolean;
+  waiting: number;
+  stalled: number;
+  tookMs: number;
+  error: unknown;
+}
+
+/** A connection whose statements take as long as the test says, and fail if it says so. */
+function fakeConnection(given: Partial<FakeState> = {}) {
+  const state: FakeState = { isOpen: true, waiting: 0, stalled: 0, tookMs: 1, error: undefined, ...given };
   const connection = {
     get isOpen() {
       return state.isOpen;
@@ -21,6 +29,7 @@ function fakeConnection(given: Partial<{ isOpen: boolean; waiting: number; stall
     },
     query: async (_statement: unknown, onAnswer: (ms: number) => void) => {
       onAnswer(state.tookMs);
+      if (state.error) throw state.error;
       return outcome;
     },
   };
@@ -79,6 +88,24 @@ describe("reads on shared connections", () => {
     expect(quick.find(read)).toBe(one.connection);
     one.state.waiting = 64;
     expect(quick.find(read)).toBeUndefined();
+  });
+
+  it.each([
+    ["took too long", { code: "57014" }],
+    ["was not parsed", { code: "26000" }],
+    ["was parsed already", { code: "42P05" }],
+    ["lost its connection", new Error("Connection terminated unexpectedly")],
+    ["had no answer", new Error("Query read timeout")],
+  ])("run again on the pool when the statement %s", async (_what, error) => {
+    const { connection } = fakeConnection({ error });
+    const quick = await known();
+    expect(await quick.run(connection, read)).toBeUndefined();
+  });
+
+  it("fail with what the statement itself is to blame for", async () => {
+    const error = { code: "22012" };
+    const quick = await known();
+    await expect(quick.run(fakeConnection({ error }).connection, read)).rejects.toBe(error);
   });
 
   it("go to the pool while a connection is being opened", async () => {

@@ -1,3 +1,4 @@
+import { isLost, isPreparedTwice, isTimedOut, isUnprepared } from "./failures.ts";
 import type { Outcome } from "./prepared-read.ts";
 import type { SharedConnection } from "./shared-connections.ts";
 import type { Statement } from "./sql.ts";
@@ -9,9 +10,7 @@ const maxStalledMs = 30;
 const maxWaiting = 64;
 /** The weight of the last time in the mean. */
 const weight = 0.2;
-/** Ended by the server, because it took longer than a quick read may. */
-const cancelled = "57014";
-/** What such a statement counts as: it comes back after some thirty quick runs on the pool. */
+/** What a statement counts as that the server ended: it comes back after some thirty quick runs on the pool. */
 const cancelledMs = 10_000;
 
 /** No read that locks, and none whose caller chooses what it costs: a search, a page that skips others. */
@@ -26,7 +25,8 @@ export const maxQuickMs = 50;
  * Reads that have proved quick share few connections, on which many of them are under way at once: that takes fewer messages and
  * fewer changes between processes than a connection for each. A statement starts on the pool and comes here while it takes less
  * than 10 ms on average. One that takes longer than 50 ms is ended and runs again on the pool, and while a connection stands
- * still further statements avoid it: what waits behind a slow statement, also one that its caller made slow, is bounded.
+ * still further statements avoid it: what waits behind a slow statement, also one that its caller made slow, is bounded. What
+ * fails because of the connection and those it shares it with runs again on the pool: it only reads.
  */
 export class QuickReads {
   readonly #connections: readonly SharedConnection[];
@@ -52,13 +52,14 @@ export class QuickReads {
     return best;
   }
 
-  /** Undefined: it took too long and has to run on the pool. */
+  /** Undefined: it has no answer here and has to run on the pool. */
   async run(connection: SharedConnection, statement: Statement): Promise<Outcome | undefined> {
     try {
       return await connection.query(statement, (ms) => this.#learn(statement, ms));
     } catch (error) {
-      if ((error as { code?: string }).code !== cancelled) throw error;
-      this.#learn(statement, cancelledMs);
+      if (isTimedOut(error)) this.#learn(statement, cancelledMs);
+      // Statements that are sent together rely on the first of them to be parsed.
+      else if (!isUnprepared(error) && !isPreparedTwice(error) && !isLost(error)) throw error;
       return undefined;
     }
   }

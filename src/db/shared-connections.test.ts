@@ -1,5 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { Socket } from "node:net";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
+import { openDatabaseProxy } from "../../test/support/database-proxy.ts";
 import { makeLogger } from "../lib/logger.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { sql } from "./sql.ts";
@@ -75,6 +77,20 @@ describe("a statement on a shared connection", () => {
     expect(await Promise.all([rename(1), rename(2), rename(9), rename(2)])).toEqual([2, 1, 0, 1]);
   });
 
+  it("is parsed again when the server has forgotten it", async () => {
+    const one = openDatabase({
+      connection: { connectionString: test.url },
+      log: makeLogger("silent"),
+      laneSize: 1,
+    });
+    const read = () => one.point.one(sql`select name from things where id = 2`);
+    await read();
+    await one.point.run(sql`deallocate all`);
+    await expect(read()).rejects.toMatchObject({ code: "26000" });
+    expect(await read()).toEqual({ name: null });
+    await one.close();
+  });
+
   it("goes on over a new connection when its own is lost", async () => {
     const pid = async () => (await db.point.one<{ pid: number }>(sql`select pg_backend_pid() as pid`)).pid;
     const lost = await Promise.all([pid(), pid()]);
@@ -85,6 +101,19 @@ describe("a statement on a shared connection", () => {
         () => false,
       );
     await expect.poll(found, waiting).toBe(true);
+  });
+});
+
+describe("connections of every kind", () => {
+  it("are probed after ten idle seconds", async () => {
+    const keepAlive = vi.spyOn(Socket.prototype, "setKeepAlive");
+    const one = openDatabase({ connection: { connectionString: test.url }, log: makeLogger("silent") });
+    await Promise.all([one.run`select 1`, one.point.run`select 1`]);
+    const client = await one.connect();
+    expect(keepAlive.mock.calls).toEqual(Array.from({ length: 3 }, () => [true, 10_000]));
+    keepAlive.mockRestore();
+    await client.end();
+    await one.close();
   });
 });
 
@@ -117,6 +146,76 @@ describe("a read within limits", () => {
     ]);
     expect(pooled).toBe(2);
     expect(await sleepShort()).toBe(1);
+  });
+
+  it("is answered on the pool when its statement was not parsed in time, and parsed again later", async () => {
+    const one = openDatabase({
+      connection: { connectionString: test.url },
+      log: makeLogger("silent"),
+      laneSize: 1,
+    });
+    const shared = one.within(limits);
+    const read = (id: number) => shared.one(sql`select ${id}::int as asked, name from things where id = 2`);
+    const readShared = async (): Promise<number> => {
+      pooled = 0;
+      await read(0);
+      return pooled;
+    };
+    const findPid = async (): Promise<number> => {
+      pooled = 0;
+      const { pid } = await shared.one<{ pid: number }>(sql`select pg_backend_pid() as pid`);
+      return pooled === 0 ? pid : 0;
+    };
+    await expect.poll(readShared, waiting).toBe(0);
+    const lost = await vi.waitUntil(findPid, waiting);
+    await db.run`select pg_terminate_backend(${lost})`;
+    // The next connection knows nothing of the statement, and it counts as quick.
+    await expect.poll(async () => [0, lost].includes(await findPid()), waiting).toBe(false);
+    const holder = await one.connect();
+    await holder.query("begin; lock table things");
+    pooled = 0;
+    const answers = Promise.allSettled([1, 2, 3].map(read));
+    await expect.poll(() => pooled, waiting).toBe(3);
+    await holder.query("commit");
+    expect(await answers).toEqual([1, 2, 3].map((asked) => ({ status: "fulfilled", value: { asked, name: null } })));
+    await expect.poll(readShared, waiting).toBe(0);
+    await holder.end();
+    await one.close();
+  });
+
+  it("is ended in time also when the address of the database has a limit of its own", async () => {
+    const address = new URL(test.url);
+    address.searchParams.set("statement_timeout", "60000");
+    const one = openDatabase({ connection: { connectionString: address.href }, log: makeLogger("silent") });
+    const readLimit = async () => {
+      pooled = 0;
+      const { setting } = await one.within(limits).one(sql`select current_setting('statement_timeout') as setting`);
+      return { pooled, setting };
+    };
+    expect(await readLimit()).toEqual({ pooled: 1, setting: "1min" });
+    await expect.poll(readLimit, waiting).toEqual({ pooled: 0, setting: "50ms" });
+    await one.close();
+  });
+
+  it("is answered on the pool when its connection has fallen silent", async () => {
+    const proxy = await openDatabaseProxy(test.url);
+    const connection = { connectionString: proxy.url };
+    const one = openDatabase({ connection, log: makeLogger("silent"), laneSize: 1, quickAnswerTimeoutMs: 100 });
+    const shared = one.within(limits);
+    const readShared = async (): Promise<number> => {
+      pooled = 0;
+      await shared.many(things(9));
+      return pooled;
+    };
+    await expect.poll(readShared, waiting).toBe(0);
+    proxy.stall();
+    const answers = Promise.all([1, 2].map(() => shared.many(things(9))));
+    await expect.poll(() => pooled, waiting).toBe(2);
+    proxy.mend();
+    expect(await answers).toEqual([[], []]);
+    await expect.poll(readShared, waiting).toBe(0);
+    await one.close();
+    await proxy.close();
   });
 
   it("has a connection of the pool to itself while there is no room", async () => {

@@ -8,6 +8,8 @@ export interface SharedConnectionOptions {
   config: ClientConfig & { types: NonNullable<ClientConfig["types"]> };
   connectTimeoutMs: number;
   tracer: Tracer | undefined;
+  /** Set by a statement: the address of the database wins over the configuration, and a pooler may ignore both. */
+  statementTimeoutMs?: number;
 }
 
 const isNamed = (statement: Statement): statement is NamedStatement => statement.name !== undefined;
@@ -78,18 +80,28 @@ export class SharedConnection {
   }
 
   async #connect(onLost: () => void): Promise<Opened> {
-    const { config, connectTimeoutMs, tracer } = this.#options;
+    const { config, connectTimeoutMs, tracer, statementTimeoutMs } = this.#options;
     const pipelined = { ...config, pipeline: true, connectionTimeoutMillis: connectTimeoutMs };
     const client = new Client(pipelined as ClientConfig);
-    if (tracer) traceStatements(client, tracer);
     client.on("error", onLost);
     client.on("end", onLost);
     await client.connect();
+    if (statementTimeoutMs !== undefined) await limitStatements(client, statementTimeoutMs);
+    if (tracer) traceStatements(client, tracer);
     return { client, prepared: new PreparedConnection(client, config.types) };
   }
 
   async close(): Promise<void> {
     const opened = await this.#opening?.catch(() => undefined);
     await opened?.client.end();
+  }
+}
+
+async function limitStatements(client: Client, timeoutMs: number): Promise<void> {
+  try {
+    await client.query(`set statement_timeout = ${timeoutMs}`);
+  } catch (error) {
+    void client.end();
+    throw error;
   }
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
+import { getPriority } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import * as oauth from "oauth4webapi";
@@ -144,6 +145,18 @@ function postmasterPid(dataDir: string): number | undefined {
     return undefined;
   }
 }
+
+describe("a worker alone on an embedded database", () => {
+  it("steps back for other processes, and its database does not", async () => {
+    const folder = await tempFolder();
+    const worker = await startVigil(["--data-dir", folder.path, "--roles", "worker"]);
+    const usual = getPriority();
+    const priorities = [worker.process.pid, postmasterPid(folder.path)].map((pid) => getPriority(pid));
+    await worker.kill("SIGTERM");
+    await folder.remove();
+    expect(priorities).toEqual([Math.max(5, usual), usual]);
+  });
+});
 
 describe("the service on an external database", () => {
   let database: TestDatabase;

@@ -1,4 +1,5 @@
-import type { AddressInfo } from "node:net";
+import { once } from "node:events";
+import type { AddressInfo, Socket } from "node:net";
 import { Type } from "@sinclair/typebox";
 import { afterEach, describe, expect, it } from "vitest";
 import { ok, type Route, route } from "../../src/http/route.ts";
@@ -67,6 +68,22 @@ describe("a call that is under way while the service drains", () => {
     release();
     await socket.untilClosed();
     expect(socket.received().toString()).toMatch(/^HTTP\/1\.1 20[04] [\s\S]*\r\nconnection: close\r\n/i);
+    await closed;
+  });
+
+  it("has Connection: close also when no route can take its path", async () => {
+    const { api, release } = await holdCall(written);
+    const taken = once(api.app.server, "connection");
+    const other = await openRawSocket((api.app.server.address() as AddressInfo).port);
+    closing.push(other.close);
+    other.write("GET /%zz HTTP/1.1\r\nHost: a\r\n");
+    const [connection] = (await taken) as [Socket];
+    await expect.poll(() => connection.bytesRead).toBeGreaterThan(0);
+    const closed = api.app.close();
+    await expect.poll(() => api.app.server.listening).toBe(false);
+    other.write("\r\n");
+    expect(await other.untilText('"request_id"')).toMatch(/^HTTP\/1\.1 404 [\s\S]*\r\nconnection: close\r\n/i);
+    release();
     await closed;
   });
 

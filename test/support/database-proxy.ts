@@ -17,6 +17,13 @@ export interface DatabaseProxy {
   close(): Promise<void>;
 }
 
+interface Withholding {
+  name: string;
+  answers: (() => void)[];
+  /** Also for a connection that has sent the name and whose answer comes only later. */
+  isReleased: boolean;
+}
+
 export async function openDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
   const target = new URL(databaseUrl);
   const folder = target.searchParams.get("host");
@@ -26,14 +33,13 @@ export async function openDatabaseProxy(databaseUrl: string): Promise<DatabasePr
   let lost = 0;
   let isCut = false;
   let isStalled = false;
-  let withheldName: string | undefined;
-  const withheld: (() => void)[] = [];
+  let withholding: Withholding | undefined;
   const server = createServer((client) => {
     if (isCut) return client.destroy();
     const upstream = folder ? connect(`${folder}/.s.PGSQL.${port}`) : connect(port, target.hostname);
     let storesPackets = false;
     let isLost = false;
-    let isWithheld = false;
+    let withheldBy: Withholding | undefined;
     if (isStalled) client.pause();
     for (const socket of [client, upstream]) {
       sockets.add(socket);
@@ -50,17 +56,11 @@ export async function openDatabaseProxy(databaseUrl: string): Promise<DatabasePr
         isLosing = false;
         isLost = true;
       }
-      isWithheld ||= withheldName !== undefined && chunk.includes(withheldName);
+      if (withholding && chunk.includes(withholding.name)) withheldBy = withholding;
       upstream.write(chunk);
     });
     upstream.on("data", (chunk) => {
-      if (isWithheld) {
-        withheld.push(() => {
-          isWithheld = false;
-          client.write(chunk);
-        });
-        return;
-      }
+      if (withheldBy && !withheldBy.isReleased) return void withheldBy.answers.push(() => client.write(chunk));
       if (!isLost) return void client.write(chunk);
       // The answer of the commit is there: the row is durable, and the gateway will never hear of it.
       if (!chunk.includes("COMMIT")) return;
@@ -80,10 +80,12 @@ export async function openDatabaseProxy(databaseUrl: string): Promise<DatabasePr
     },
     lostCommits: () => lost,
     withholdAnswersTo: (name) => {
-      withheldName = name;
+      const begun: Withholding = { name, answers: [], isReleased: false };
+      withholding = begun;
       return () => {
-        withheldName = undefined;
-        for (const release of withheld.splice(0)) release();
+        begun.isReleased = true;
+        if (withholding === begun) withholding = undefined;
+        for (const pass of begun.answers.splice(0)) pass();
       };
     },
     cut: () => {
