@@ -1,8 +1,6 @@
 /** A moment in which a packet waited longer, or the process had hardly any time left, is one in which late rows give way. */
 const maxWaitMs = 10;
 const maxBusyShare = 0.7;
-/** However busy the process is, a backlog comes to its end. */
-export const minPerSecond = 1000;
 /** Devices that have sent nothing for so long wait for nothing. */
 const quietMs = 2000;
 
@@ -14,6 +12,8 @@ export interface Moment {
   packets: { count: number; maxMs: number };
   /** Late rows that were begun in it. */
   begun: number;
+  /** So many late rows may begin in a second whatever happens. */
+  minPerSecond: number;
 }
 
 /**
@@ -25,15 +25,16 @@ export class LateRate {
   #perSecond = Number.POSITIVE_INFINITY;
   #quietForMs = quietMs;
 
-  adjust({ durationMs, busy, packets, begun }: Moment): number {
+  adjust({ durationMs, busy, packets, begun, minPerSecond }: Moment): number {
     const wasQuiet = this.#quietForMs >= quietMs;
     this.#quietForMs = packets.count > 0 ? 0 : this.#quietForMs + durationMs;
     const begunPerSecond = (begun * 1000) / durationMs;
     if (this.#quietForMs >= quietMs) this.#perSecond = Number.POSITIVE_INFINITY;
     else if (wasQuiet) this.#perSecond = minPerSecond;
     else if (packets.maxMs > maxWaitMs || busy > maxBusyShare) {
-      this.#perSecond = Math.max(minPerSecond, Math.min(this.#perSecond, begunPerSecond) * 0.5);
+      this.#perSecond = Math.min(this.#perSecond, begunPerSecond) * 0.5;
     } else if (begunPerSecond >= this.#perSecond * 0.8) this.#perSecond *= 1.1;
+    this.#perSecond = Math.max(minPerSecond, this.#perSecond);
     return this.#perSecond;
   }
 }

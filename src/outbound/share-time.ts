@@ -1,6 +1,7 @@
 import { performance } from "node:perf_hooks";
 import type { RecentWaits } from "../lib/recent-waits.ts";
 import type { Slots } from "./delivery-slots.ts";
+import type { DrainRate } from "./drain-rate.ts";
 import { LateRate } from "./late-rate.ts";
 import { LateShare } from "./late-share.ts";
 
@@ -12,20 +13,20 @@ export interface SharedTime {
   slots: Slots;
   /** Slots that there are. */
   max: number;
+  drain: DrainRate;
   /** Of packets that this process answers; undefined: it answers none. */
   packetWaits: RecentWaits | undefined;
 }
 
 /** Measures how busy the process is and how long devices wait for it, and lets late rows have what is left of its time. */
-export function shareTime({ slots, max, packetWaits }: SharedTime): () => void {
+export function shareTime({ slots, max, drain, packetWaits }: SharedTime): () => void {
   const share = new LateShare(max);
   const rate = new LateRate();
   let perSecond = Number.POSITIVE_INFINITY;
-  let begun = 0;
   let starting: NodeJS.Timeout | undefined;
   let [owed, startedMs] = [0, 0];
   let before = performance.eventLoopUtilization();
-  let lookedMs = performance.now();
+  let [lookedMs, lookedBegun] = [performance.now(), 0];
 
   const start = (): void => {
     const nowMs = performance.now();
@@ -34,7 +35,7 @@ export function shareTime({ slots, max, packetWaits }: SharedTime): () => void {
     startedMs = nowMs;
     const starts = Math.floor(owed);
     owed -= starts;
-    begun += slots.allowLate(starts);
+    slots.allowLate(starts);
   };
   const limitStarts = (): void => {
     if (perSecond < Number.POSITIVE_INFINITY) {
@@ -45,7 +46,7 @@ export function shareTime({ slots, max, packetWaits }: SharedTime): () => void {
     } else {
       clearInterval(starting);
       starting = undefined;
-      begun += slots.allowLate(Number.POSITIVE_INFINITY);
+      slots.allowLate(Number.POSITIVE_INFINITY);
     }
   };
   const look = (): void => {
@@ -54,10 +55,10 @@ export function shareTime({ slots, max, packetWaits }: SharedTime): () => void {
     before = now;
     slots.limitLate(share.adjust(busy, slots.lateTaken, slots.hasUpToDate));
     if (!packetWaits) return;
-    const durationMs = performance.now() - lookedMs;
+    const [durationMs, begun] = [performance.now() - lookedMs, slots.begun.late - lookedBegun];
     lookedMs += durationMs;
-    perSecond = rate.adjust({ durationMs, busy, packets: packetWaits.take(), begun });
-    begun = 0;
+    lookedBegun += begun;
+    perSecond = rate.adjust({ durationMs, busy, packets: packetWaits.take(), begun, minPerSecond: drain.perSecond });
     limitStarts();
   };
   const looking = setInterval(look, adjustEveryMs).unref();
