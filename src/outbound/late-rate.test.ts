@@ -6,11 +6,11 @@ const min = 1000;
 const calm: Moment = {
   durationMs: 100,
   busy: 0.3,
-  packets: { count: 10, maxMs: 4 },
+  packets: { count: 10, maxMs: 4, isWaiting: false },
   begun: 0,
   minPerSecond: min,
 };
-const quiet: Moment = { ...calm, packets: { count: 0, maxMs: 0 } };
+const quiet: Moment = { ...calm, packets: { count: 0, maxMs: 0, isWaiting: false } };
 
 /** A process that answers devices all the time, in steps of 100 ms, and has rows that were late when the first step began. */
 function simulate(
@@ -23,7 +23,7 @@ function simulate(
   let [queue, begun] = [backlog, 0];
   for (let step = 0; step < seconds * 10; step++) {
     const { busy, waitMs } = machine(begun * 10, step);
-    const packets = { count: 8, maxMs: waitMs };
+    const packets = { count: 8, maxMs: waitMs, isWaiting: true };
     if (step % 10 === 0) drain.note({ durationMs: 1000, appended: intake, begunNew: 0, failed: 0 });
     const perSecond = rate.adjust({ durationMs: 100, busy, packets, begun, minPerSecond: drain.perSecond });
     queue += intake / 10;
@@ -57,7 +57,7 @@ it("a rate that is not used does not grow", () => {
 });
 
 it.each([
-  ["a packet had to wait", { packets: { count: 10, maxMs: 100 } }],
+  ["a packet had to wait", { packets: { count: 10, maxMs: 100, isWaiting: true } }],
   ["the process had no time left", { busy: 0.95 }],
 ])("late rows begin at half the rate when %s, and never below the least", (_, trouble) => {
   const rate = new LateRate();
@@ -76,6 +76,13 @@ it("late rows are free again two seconds after the last packet", () => {
   const rates = Array.from({ length: 20 }, () => rate.adjust(quiet));
   expect(rates.slice(0, 19)).toEqual(Array(19).fill(min));
   expect(rates[19]).toBe(Number.POSITIVE_INFINITY);
+});
+
+it("late rows neither are free nor begin faster while packets wait and none is answered", () => {
+  const rate = new LateRate();
+  rate.adjust(calm);
+  const hanging = { ...quiet, packets: { count: 0, maxMs: 0, isWaiting: true }, begun: 100 };
+  for (let n = 0; n < 50; n++) expect(rate.adjust(hanging)).toBe(min);
 });
 
 it("a backlog ends although more rows come than the least rate, and every flush of a slow disk takes 12 ms", () => {
@@ -132,7 +139,7 @@ it.each([
 it("one long wait neither slows late rows down nor lets them begin faster", () => {
   const rate = new LateRate();
   for (const begun of [0, 100, 110]) rate.adjust({ ...calm, begun });
-  const perSecond = rate.adjust({ ...calm, begun: 121, packets: { count: 1, maxMs: 40 } });
+  const perSecond = rate.adjust({ ...calm, begun: 121, packets: { count: 1, maxMs: 40, isWaiting: true } });
   expect(perSecond).toBeCloseTo(1.21 * min);
   expect(rate.adjust({ ...calm, begun: 121 })).toBeCloseTo(1.331 * min);
 });

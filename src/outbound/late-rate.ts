@@ -13,8 +13,8 @@ export interface Moment {
   durationMs: number;
   /** Part of it that the process was busy. */
   busy: number;
-  /** Batches of packets that were acknowledged in it and how long the oldest packet had waited. */
-  packets: { count: number; maxMs: number };
+  /** Batches of packets that were acknowledged in it, how long the oldest packet had waited, and whether any wait now. */
+  packets: { count: number; maxMs: number; isWaiting: boolean };
   /** Late rows that were begun in it. */
   begun: number;
   /** So many late rows may begin in a second whatever happens. */
@@ -40,7 +40,7 @@ export class LateRate {
 
   adjust({ durationMs, busy, packets, begun, minPerSecond }: Moment): number {
     const wasQuiet = this.#quietForMs >= quietMs;
-    this.#quietForMs = packets.count > 0 ? 0 : this.#quietForMs + durationMs;
+    this.#quietForMs = packets.count > 0 || packets.isWaiting ? 0 : this.#quietForMs + durationMs;
     if (this.#quietForMs >= quietMs) {
       this.#perSecond = Number.POSITIVE_INFINITY;
       return this.#perSecond;
@@ -61,8 +61,8 @@ export class LateRate {
   }
 
   /** A single long wait is no more than a reason to wait and see: a full collection makes one, and so does a slow flush. */
-  #judge({ count, maxMs }: Moment["packets"], isBesideFew: boolean): "usual" | "long" | "held up" {
-    if (count === 0) return "usual";
+  #judge({ count, maxMs, isWaiting }: Moment["packets"], isBesideFew: boolean): "usual" | "long" | "held up" {
+    if (count === 0) return isWaiting ? "long" : "usual";
     const waitMs = meanOf(this.#waitMs ?? maxMs, maxMs);
     const baselineMs = this.#baselineMs ?? maxMs;
     this.#waitMs = waitMs;
