@@ -156,7 +156,8 @@ export class DeliveryLane implements ReadingLane {
     if (!this.#isRunning) return;
     clearTimeout(this.#timer);
     let isRetryHeld = false;
-    while (this.#isRunning && !recorder.isBlocked && this.#inFlight < this.#pace.limit) {
+    // A retry that has no slot yet keeps a place, or it would be called in vain.
+    while (this.#isRunning && !recorder.isBlocked && this.#inFlight < this.#pace.limit - (isRetryHeld ? 1 : 0)) {
       const retry = isRetryHeld ? undefined : this.#retries.first;
       const entry = retry ? undefined : this.#nextEntry();
       const row = retry ?? entry?.row;
