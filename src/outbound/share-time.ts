@@ -52,9 +52,12 @@ export function shareTime({ slots, max, drain, packetWaits }: SharedTime): () =>
     const [durationMs, begun] = [performance.now() - lookedMs, slots.begun.late - lookedBegun];
     lookedMs += durationMs;
     lookedBegun += begun;
-    slots.limitLate(share.adjust(busy, slots.lateTaken, slots.hasUpToDate));
+    const minPerSecond = drain.perSecond;
+    const { lateTaken: lateInFlight, hasUpToDate } = slots;
+    const isTooSlow = lateInFlight > 0 && (begun * 1000) / durationMs < minPerSecond;
+    slots.limitLate(share.adjust({ busy, lateInFlight, hasUpToDate, isTooSlow }));
     if (!packetWaits) return;
-    perSecond = rate.adjust({ durationMs, busy, packets: packetWaits.take(), begun, minPerSecond: drain.perSecond });
+    perSecond = rate.adjust({ durationMs, busy, packets: packetWaits.take(), begun, minPerSecond });
     limitStarts();
   };
   const looking = setInterval(look, adjustEveryMs).unref();
