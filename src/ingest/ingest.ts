@@ -104,6 +104,7 @@ class BatchingIngest implements Ingest {
     const { db, nodes, metrics, log } = options;
     this.#clients = new BatchClients(db, nodes);
     this.#wakes = new LaneWaker(db, log);
+    options.waits?.watch(() => this.queuedFrames > 0);
     if (!nodes) return;
     const settle = this.#settleAll.bind(this);
     this.#apart = new PacketsApart({ nodes, metrics, settle, putBack: (packets) => this.#putBack(packets) });

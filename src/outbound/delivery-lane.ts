@@ -37,6 +37,8 @@ export class DeliveryLane implements ReadingLane {
    * more than the attempts that were in progress.
    */
   #state: "running" | "stopped" | "resting" | "closed" = "running";
+  /** Its next row is a late one, or was when it last had one. */
+  #isBehind = false;
   #inFlight = 0;
   #freshInFlight = 0;
   readonly #retries: RetryQueue;
@@ -107,6 +109,10 @@ export class DeliveryLane implements ReadingLane {
     return this.#inFlight > 0;
   }
 
+  get isBehind(): boolean {
+    return this.#isBehind;
+  }
+
   get open(): number {
     return this.#open;
   }
@@ -150,7 +156,8 @@ export class DeliveryLane implements ReadingLane {
     if (!this.#isRunning) return;
     clearTimeout(this.#timer);
     let isRetryHeld = false;
-    while (this.#isRunning && !recorder.isBlocked && this.#inFlight < this.#pace.limit) {
+    // A retry that has no slot yet keeps a place, or it would be called in vain.
+    while (this.#isRunning && !recorder.isBlocked && this.#inFlight < this.#pace.limit - (isRetryHeld ? 1 : 0)) {
       const retry = isRetryHeld ? undefined : this.#retries.first;
       const entry = retry ? undefined : this.#nextEntry();
       const row = retry ?? entry?.row;
@@ -162,6 +169,7 @@ export class DeliveryLane implements ReadingLane {
         continue;
       }
       const age = retry ? "late" : this.#ageOf(row);
+      if (entry) this.#isBehind = age === "late";
       if (!slots.take(this, age)) {
         if (!retry) return;
         // New rows, an alarm among them, do not wait for what was tried before.
@@ -233,6 +241,7 @@ export class DeliveryLane implements ReadingLane {
     metrics.attempt(next.kind, answer.durationMs);
     if (next.kind === "delivered") this.#pace.succeeded();
     else this.#pace.failed(now.getTime(), answer.outcome.kind === "failed" && answer.outcome.isTimeout === true);
+    if (next.kind === "retry") this.#parts.onRetry();
     if (next.kind === "retry" && !isOnRecord) this.#open++;
     if (next.kind !== "retry" && isOnRecord) this.#open--;
     if (entry) entry.isSettled = true;

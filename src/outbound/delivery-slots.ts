@@ -23,7 +23,8 @@ export class Slots {
   #lateLimit: number;
   /** Late rows that may begin until the next allowance. */
   #lateStarts = Number.POSITIVE_INFINITY;
-  #lateBegun = 0;
+  /** Attempts that have begun since the start. */
+  readonly begun: Record<RowAge, number> = { new: 0, late: 0 };
 
   constructor(max: number) {
     this.#max = max;
@@ -56,13 +57,10 @@ export class Slots {
     }
   }
 
-  /** Lets so many late rows begin until the next call; returns how many have begun since the last one. */
-  allowLate(starts: number): number {
-    const begun = this.#lateBegun;
-    this.#lateBegun = 0;
+  /** Lets so many late rows begin until the next call. */
+  allowLate(starts: number): void {
     this.#lateStarts = starts;
     while (this.#inviteNext());
-    return begun;
   }
 
   take(user: SlotUser, age: RowAge): boolean {
@@ -73,7 +71,7 @@ export class Slots {
       return false;
     }
     this.#reserve(age);
-    if (age === "late") this.#lateBegun++;
+    this.begun[age]++;
     return true;
   }
 

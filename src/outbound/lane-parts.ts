@@ -25,5 +25,7 @@ export interface LaneParts {
   timeoutMs: number;
   maxInFlight: number;
   tracer: Tracer | undefined;
+  /** An attempt failed and is made again. */
+  onRetry(): void;
   onClosed(lane: RecordedLane): void;
 }

@@ -2,6 +2,15 @@
 const maxBusyShare = 0.5;
 const minLimit = 4;
 
+export interface ShareMoment {
+  /** Part of the moment that the process was busy. */
+  busy: number;
+  lateInFlight: number;
+  hasUpToDate: boolean;
+  /** Fewer late rows were begun than must be for backlogs to end. */
+  isTooSlow: boolean;
+}
+
 /**
  * How many late rows may be in progress. A backlog that is sent as fast as the machine can makes every new row of others wait in the
  * queue behind it, and gains nothing by being many at once: while somebody is up to date, it gets what leaves the process some air.
@@ -15,12 +24,14 @@ export class LateShare {
     this.#limit = max;
   }
 
-  /** Looks at the last moments: the part of them the process was busy, how many late rows are in progress, and who else is there. */
-  adjust(busy: number, lateInFlight: number, hasUpToDate: boolean): number {
+  adjust({ busy, lateInFlight, hasUpToDate, isTooSlow }: ShareMoment): number {
+    const hasAir = busy <= maxBusyShare;
     if (!hasUpToDate) this.#limit = this.#max;
-    else if (busy > maxBusyShare)
+    // Far receivers take long for each row: of these it takes many at once to begin enough.
+    else if (lateInFlight >= this.#limit && (hasAir || isTooSlow))
+      this.#limit = Math.min(this.#max, Math.ceil(this.#limit * 1.1));
+    else if (!hasAir && !isTooSlow)
       this.#limit = Math.max(minLimit, Math.floor(Math.min(this.#limit, lateInFlight) * 0.7));
-    else if (lateInFlight >= this.#limit) this.#limit = Math.min(this.#max, Math.ceil(this.#limit * 1.1));
     return this.#limit;
   }
 }

@@ -14,9 +14,11 @@ import type { Tracer } from "../tracing/tracer.ts";
 import { redriveChannel } from "./dead-letter-store.ts";
 import { DeliveryLane } from "./delivery-lane.ts";
 import { makeDeliveryMetrics } from "./delivery-metrics.ts";
+import { maxAttempts } from "./delivery-policy.ts";
 import { DeliveryRecorder, type RecordedLane } from "./delivery-recorder.ts";
 import { Slots } from "./delivery-slots.ts";
 import { deleteEndedDeliveries, readOpen } from "./delivery-store.ts";
+import { DrainRate } from "./drain-rate.ts";
 import type { LaneParts } from "./lane-parts.ts";
 import {
   type ClaimedLane,
@@ -27,6 +29,7 @@ import {
   releaseLanes,
   renewLanes,
 } from "./lane-store.ts";
+import { LogGrowth } from "./log-growth.ts";
 import { makeLine } from "./name-lookup.ts";
 import { shareTime } from "./share-time.ts";
 import { makeWebhookClient, type WebhookClientOptions } from "./webhook-client.ts";
@@ -87,6 +90,12 @@ class Push implements WebhookPush {
   readonly #parts: LaneParts;
   readonly #slots: Slots;
   readonly #recorder: DeliveryRecorder;
+  readonly #drain: DrainRate;
+  readonly #growth = new LogGrowth();
+  /** Attempts that are made again. */
+  #failed = 0;
+  /** What was counted at the last look. */
+  #counted = { atMs: performance.now(), begunNew: 0, failed: 0 };
   readonly #stopTicking: () => Promise<void>;
   readonly #stopSharing: () => void;
   #claiming: Promise<void> | undefined;
@@ -104,6 +113,7 @@ class Push implements WebhookPush {
     this.#leaseMs = leaseMs;
     this.#owner = options.owner ?? newUuid();
     this.#slots = new Slots(maxInFlight);
+    this.#drain = new DrainRate(maxAttempts(waitsMs));
     const onFree = (): void => this.#pumpAll();
     this.#recorder = new DeliveryRecorder({ db, clock, log, owner: this.#owner, onFree });
     this.#parts = {
@@ -130,6 +140,9 @@ class Push implements WebhookPush {
       timeoutMs,
       maxInFlight: maxInFlightPerLane,
       tracer: options.tracer,
+      onRetry: () => {
+        this.#failed++;
+      },
       onClosed: (lane) => this.#forget(lane),
     };
     listener.on(outboundChannel, (integrationId) => this.#wake(integrationId));
@@ -143,7 +156,8 @@ class Push implements WebhookPush {
     // Notifications may have been lost with the connection.
     listener.onReset(() => this.#refreshAll());
     this.#stopTicking = repeat("webhook lanes", tickMs, log, () => this.#tick());
-    this.#stopSharing = shareTime({ slots: this.#slots, max: maxInFlight, packetWaits: options.packetWaits });
+    const { packetWaits } = options;
+    this.#stopSharing = shareTime({ slots: this.#slots, max: maxInFlight, drain: this.#drain, packetWaits });
   }
 
   async close(): Promise<void> {
@@ -230,11 +244,25 @@ class Push implements WebhookPush {
     if (!this.#slots.isFull) await this.#serve(await claimWaitingLanes(this.#db, claimsAtOnce, this.#lease()));
     const nowMs = this.#clock.nowMs();
     for (const lane of this.#lanes.values()) if (lane.idleMs(nowMs) > idleLimitMs) lane.close();
+    await this.#countArrivals();
     const turn = this.#ticks++ % 4;
     if (turn % 2 === 0) this.#refreshAll();
     if (turn === 1) await this.#countOpen();
     if (turn === 3) await deleteEndedDeliveries(this.#db);
     if (turn === 3) for (const [id, untilMs] of this.#others) if (untilMs < nowMs) this.#others.delete(id);
+  }
+
+  /** Counts what comes beside the backlogs, which must be less than what is sent. */
+  async #countArrivals(): Promise<void> {
+    const behind = [...this.#lanes.values()].filter(({ isBehind }) => isBehind).map((lane) => lane.integrationId);
+    const [before, counted] = [
+      this.#counted,
+      { atMs: performance.now(), begunNew: this.#slots.begun.new, failed: this.#failed },
+    ];
+    const appended = await this.#growth.measure(this.#db, behind);
+    this.#counted = counted;
+    const [begunNew, failed] = [counted.begunNew - before.begunNew, counted.failed - before.failed];
+    this.#drain.note({ durationMs: counted.atMs - before.atMs, appended, begunNew, failed });
   }
 
   async #countOpen(): Promise<void> {
