@@ -30,10 +30,6 @@ export class TenantBudget {
     return this.#share >= 2;
   }
 
-  get isIdle(): boolean {
-    return this.#frames === 0 && this.#paused.size === 0;
-  }
-
   add(bytes: number): void {
     this.#frames++;
     this.#bytes += bytes;
@@ -86,11 +82,5 @@ export class TenantBudgets {
       this.#budgets.set(organizationId, budget);
     }
     return budget;
-  }
-
-  get fullCount(): number {
-    let count = 0;
-    for (const { isFull } of this.#budgets.values()) if (isFull) count++;
-    return count;
   }
 }
