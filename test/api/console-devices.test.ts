@@ -159,7 +159,8 @@ describe("the devices of an organization in the console", () => {
     } finally {
       await batch.end();
     }
-    const told = await api.db.many`select device_uid, type from outbound_events where integration_id = ${id} order by id`;
+    const told = await api.db
+      .many`select device_uid, type from outbound_events where integration_id = ${id} order by id`;
     expect(told).toEqual([one, two].toSorted().map((uid) => ({ device_uid: uid, type: "command.failed" })));
   });
 
