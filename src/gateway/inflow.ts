@@ -31,12 +31,13 @@ export class Inflow {
   }
 
   /**
-   * Frames that may be decoded now. Where its organization has no room, a peer of which nothing waits is heard all the same, because
-   * it may call for help, up to twice the room; others are told when there is room again.
+   * Frames that may be decoded now. Where its organization has no room, one frame of a peer of which nothing waits is heard all the
+   * same, because it may call for help, up to twice the room; others are told when there is room again.
    */
   roomAt(nowMs: number): number {
     const tenant = this.#tenant;
-    if (!tenant?.isFull || (this.frames === 0 && !tenant.isOverfull)) return this.#ownRoomAt(nowMs);
+    if (!tenant?.isFull) return this.#ownRoomAt(nowMs);
+    if (this.frames === 0 && !tenant.isOverfull) return Math.min(1, this.#ownRoomAt(nowMs));
     tenant.pause(this.#user);
     return 0;
   }

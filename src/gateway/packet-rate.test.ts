@@ -55,7 +55,7 @@ test("where its organization has no room, a device is heard once, and again when
   const inflow = new Inflow(small, { goOn: () => woken++ });
   inflow.measureBy({ rate: new PacketBucket(small, 0), tenant });
   for (let count = 0; count < 4; count++) tenant.add(10);
-  expect([tenant.isFull, inflow.roomAt(0) > 0]).toEqual([true, true]);
+  expect([tenant.isFull, inflow.roomAt(0)]).toEqual([true, 1]);
   inflow.add({ messages: [], replies: [], raw: Buffer.alloc(10) });
   expect([inflow.roomAt(0), inflow.mayRead(0, 0)]).toEqual([0, true]);
   for (let count = 0; count < 4; count++) tenant.remove(10);
