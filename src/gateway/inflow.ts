@@ -18,6 +18,10 @@ export class Inflow {
   #rate: PacketBucket | undefined;
   #tenant: TenantBudget | undefined;
   #bytes = 0;
+  /** That were read and are not decoded, because there was no room. */
+  #undecodedBytes = 0;
+  /** The last chunk held more than could be decoded: the peer uploads what it has stored, or floods. */
+  #hasBacklog = false;
   frames = 0;
 
   constructor(limits: GatewayLimits, user: BudgetUser) {
@@ -65,6 +69,25 @@ export class Inflow {
     this.#tenant?.remove(size);
   }
 
+  /** After each decoding: so much was read and not decoded, because enough of this device is in progress. */
+  leaveUndecoded(bytes: number): void {
+    const change = bytes - this.#undecodedBytes;
+    if (bytes > 0) this.#hasBacklog = true;
+    else if (change === 0) this.#hasBacklog = false;
+    if (change === 0) return;
+    this.#undecodedBytes = bytes;
+    this.#tenant?.addUndecoded(change);
+  }
+
+  get hasMore(): boolean {
+    return this.#undecodedBytes > 0;
+  }
+
+  /** What came with the login was read whoever it is from: without a limit, enough logins would hold any amount. */
+  hasRoomForTail(bytes: number): boolean {
+    return bytes <= this.#limits.unloggedBytes || this.#tenant?.isStopped !== true;
+  }
+
   /** Half of what may wait is free again: worth decoding more. */
   get isHalfFree(): boolean {
     return this.frames * 2 <= this.#limits.waitingFrames && this.#bytes * 2 <= this.#limits.waitingBytes;
@@ -72,7 +95,9 @@ export class Inflow {
 
   mayRead(pendingBytes: number, nowMs: number): boolean {
     if (!this.#rate) return true;
-    return this.#bytes + pendingBytes < this.#limits.waitingBytes && this.#ownRoomAt(nowMs) > 0;
+    if (this.#bytes + pendingBytes >= this.#limits.waitingBytes || this.#ownRoomAt(nowMs) === 0) return false;
+    const isQuiet = this.frames === 0 && !this.#hasBacklog;
+    return this.#tenant?.mayRead(this.#user, isQuiet) !== false;
   }
 
   leave(): void {
