@@ -23,7 +23,7 @@ import { PacketRates } from "./packet-rate.ts";
 import type { SessionConflicts } from "./session-conflicts.ts";
 import type { SessionRegistry } from "./session-registry.ts";
 import { Sweep } from "./sweep.ts";
-import { TenantBudgets } from "./tenant-budgets.ts";
+import type { TenantBudgets } from "./tenant-budgets.ts";
 import type { UnknownDevices } from "./unknown-devices.ts";
 
 /** Who wants to speak for a device, over any transport. */
@@ -49,6 +49,7 @@ export interface AdmissionsOptions {
   catalog: Catalog;
   rules: RuleBook;
   limits: GatewayLimits;
+  tenants: TenantBudgets;
   sessions: SessionRegistry;
   conflicts: SessionConflicts;
   unknown: UnknownDevices;
@@ -63,7 +64,6 @@ export class Admissions {
   readonly #options: AdmissionsOptions;
   readonly #zones = new ZoneOffsets();
   readonly #rates: PacketRates;
-  readonly #tenants: TenantBudgets;
   readonly #ids = new PackedIds();
 
   constructor(options: AdmissionsOptions) {
@@ -72,7 +72,6 @@ export class Admissions {
       options.unknown.throttled(key.startsWith(datagramPrefix) ? key.slice(datagramPrefix.length) : key, forMs);
     });
     this.#rates = new PacketRates(options.limits);
-    this.#tenants = new TenantBudgets(options.limits);
   }
 
   /** Undefined: refused, or nobody is there any more. Throws when the database is away. */
@@ -169,7 +168,7 @@ export class Admissions {
 
   /** Of a device, however many connections it has had. */
   budgetsOf(deviceId: string, organizationId: string): DeviceBudgets {
-    return { rate: this.#rates.of(deviceId, performance.now()), tenant: this.#tenants.of(organizationId) };
+    return { rate: this.#rates.of(deviceId, performance.now()), tenant: this.#options.tenants.of(organizationId) };
   }
 
   /** Some protocols tell the SIM only after the login. */

@@ -13,7 +13,7 @@ import { networkOf } from "../lib/network-of.ts";
 import type { Admission } from "./admission.ts";
 import type { ConnectionHost, ConnectionState } from "./connection-host.ts";
 import { ConnectionSession, noSerials, type PendingLogin } from "./connection-session.ts";
-import { type ConnectionSocket, writeAll } from "./connection-socket.ts";
+import { type ConnectionSocket, setReading, writeAll } from "./connection-socket.ts";
 import { clockFrames, type DeviceLink } from "./downlink.ts";
 import type { CloseReason } from "./gateway-metrics.ts";
 import { Inflow } from "./inflow.ts";
@@ -45,8 +45,6 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
   /** Undefined until the peer sends what nobody can read. */
   #strays: StrayCounts | undefined;
   readonly #inflow: Inflow;
-  /** Bytes wait that were read and not decoded, because enough of this device is in progress. */
-  #hasMore = false;
   #pendingLogin: PendingLogin | undefined;
   #refusesSim: Admission["refusesSim"];
   #lastWords: Buffer | undefined;
@@ -134,7 +132,7 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
   /** The peer has sent its last byte; what it sent is still answered. */
   onEnd(): void {
     this.#hasEnded = true;
-    if (this.state !== "resolving" && !this.#hasMore) this.close("peer");
+    if (this.state !== "resolving" && !this.#inflow.hasMore) this.close("peer");
   }
 
   onClosed(): void {
@@ -155,9 +153,8 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
   /** The end of a datagram is not completed by the next one. True: there was such an end. */
   dropIncomplete(): boolean {
     // What was only not decoded yet is none.
-    if (this.#hasMore) return false;
-    const isIncomplete = this.#pendingBytes > 0;
-    this.#decoder?.clear();
+    const isIncomplete = !this.#inflow.hasMore && this.#pendingBytes > 0;
+    if (isIncomplete) this.#decoder?.clear();
     return isIncomplete;
   }
 
@@ -168,9 +165,9 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
 
   /** There may be room for what was left undecoded. */
   goOn(): void {
-    if (this.#hasMore) this.#decode();
+    if (this.#inflow.hasMore) this.#decode();
     if (this.state !== "open") return;
-    if (this.#hasEnded && !this.#hasMore) this.close("peer");
+    if (this.#hasEnded && !this.#inflow.hasMore) this.close("peer");
     else this.updateReading();
   }
 
@@ -186,7 +183,7 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
     this.#session.nowMs = clock.nowMs();
     const maxFrames = this.#inflow.roomAt(performance.now());
     if (maxFrames === 0) {
-      this.#hasMore = this.#pendingBytes > 0;
+      this.#inflow.leaveUndecoded(this.#pendingBytes);
       return false;
     }
     let decoded: Decoded;
@@ -198,7 +195,7 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
       return false;
     }
     const { frames, problems } = decoded;
-    this.#hasMore = decoded.hasMore;
+    this.#inflow.leaveUndecoded(decoded.hasMore ? this.#pendingBytes : 0);
     if (frames.length > 0) metrics.frames(protocol.slug, frames.length);
     if (problems.length > 0) metrics.problems(protocol.slug, problems.length);
     const last = frames.at(-1);
@@ -209,7 +206,7 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
     }
     const followsLogin = last?.messages.some(isLogin) === true;
     const maxPending = this.hold ? Math.max(limits.bytesWithoutFrame, protocol.maxFrameBytes) : limits.unloggedBytes;
-    const isTooLong = this.#pendingBytes > maxPending && !followsLogin && !this.#hasMore;
+    const isTooLong = this.#pendingBytes > maxPending && !followsLogin && !this.#inflow.hasMore;
     // A request is refused at once: its sender waits for an answer, and cannot know what follows it.
     const isRefused = problems.length > 0 && protocol.transports.includes("http");
     const excess = this.#strays?.excess(limits) ?? (isRefused ? "malformed" : isTooLong ? "garbage" : undefined);
@@ -291,9 +288,12 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
     (this.#session as ConnectionSession).device = admission.device;
     this.state = "open";
     if (!this.#host.onOpen(this, admission.hold)) return;
+    const tailBytes = this.#pendingBytes + (this.#socket.readableLength ?? 0);
+    if (!this.#inflow.hasRoomForTail(tailBytes)) return this.destroy("unlogged_limit");
     this.#submit(pending.frame);
-    this.#hasMore = this.#pendingBytes > 0;
+    if (this.#pendingBytes > 0) this.#decode();
     this.goOn();
+    if (this.isOpen && !this.#isReading) setReading(this.#socket, "stopped");
   }
 
   packetSettled({ frame, isRefused }: Packet, outcome: Outcome): void {
@@ -306,7 +306,7 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
     } else if (outcome === "stale") this.destroy("overtaken");
     else if (outcome === "lost") this.destroy("shutdown");
     if (this.state === "closing") this.#endIfAnswered();
-    else if (this.state === "open" && (!this.#hasMore || this.#inflow.isHalfFree)) this.goOn();
+    else if (this.state === "open" && (!this.#inflow.hasMore || this.#inflow.isHalfFree)) this.goOn();
   }
 
   // Only after the commit: a device that sees the answer deletes its copy.
@@ -334,12 +334,11 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
   /** Reads only while what was read before finds its way. */
   updateReading(): void {
     const isReady = this.state === "recognizing" || this.state === "awaiting_login" || this.state === "open";
-    const isHeard = isReady && !this.#hasMore && this.#unreadSinceMs === 0 && !this.#host.isFull;
+    const isHeard = isReady && !this.#inflow.hasMore && this.#unreadSinceMs === 0 && !this.#host.isFull;
     const mayRead = isHeard && this.#inflow.mayRead(this.#pendingBytes, performance.now());
     if (mayRead === this.#isReading) return;
     this.#isReading = mayRead;
-    if (mayRead) this.#socket.resume();
-    else this.#socket.pause();
+    setReading(this.#socket, mayRead ? "flowing" : this.state === "open" ? "stopped" : "paused");
   }
 
   /** Called by the gateway's sweep. A connection that we do not read is not idle, and a login that waits is not late. */
@@ -379,6 +378,7 @@ export class Connection implements PacketOwner, DeviceLink, Peer {
   #forget(): void {
     this.#undecided = emptyBuffer;
     this.#decoder?.clear();
+    this.#inflow.leaveUndecoded(0);
   }
 
   #endIfAnswered(): void {

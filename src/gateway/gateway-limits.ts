@@ -27,10 +27,14 @@ export interface GatewayLimits {
   /** A device that sends more is read more slowly. */
   packetsPerMinute: number;
   packetBurst: number;
-  /** Frames and bytes of the devices of one organization, before none of them is read. */
+  /**
+   * Frames and bytes of the devices of one organization. From there one frame is decoded of each device of which none waits, and
+   * from twice as many none. For what is read, bytes that are not decoded count as well: from there no device is read that has
+   * something waiting or a backlog, and from twice as many none.
+   */
   tenantFrames: number;
   tenantBytes: number;
-  /** Frames and bytes of all connections together, before none is read. */
+  /** Frames and bytes of all connections together, with those that are not decoded, before none is read. */
   queuedFrames: number;
   queuedBytes: number;
   /** Answers that a peer does not read. */

@@ -38,7 +38,10 @@ export interface GatewayMetrics {
 export function makeGatewayMetrics(
   metrics: Metrics,
   protocols: readonly string[],
-  gauges: Record<"connections" | "devices" | "paused" | "unlogged" | "slowedNetworks" | "waitingLogins", () => number>,
+  gauges: Record<
+    "connections" | "devices" | "paused" | "unlogged" | "slowedNetworks" | "waitingLogins" | "undecodedBytes",
+    () => number
+  >,
 ): GatewayMetrics {
   const opened = metrics.counter("vigil_gateway_connections_opened_total", "Connections accepted.");
   const closed = metrics.counter("vigil_gateway_connections_closed_total", "Connections closed, by reason.");
@@ -66,6 +69,11 @@ export function makeGatewayMetrics(
     gauges.slowedNetworks,
   );
   metrics.gauge("vigil_gateway_waiting_logins", "Logins of such networks that wait.", gauges.waitingLogins);
+  metrics.gauge(
+    "vigil_gateway_undecoded_bytes",
+    "Bytes that were read from devices and are not decoded yet because too many packets are queued.",
+    gauges.undecodedBytes,
+  );
   const framesOf = new Map(protocols.map((protocol) => [protocol, frames.at({ protocol })]));
   return {
     opened: () => opened.add({}),

@@ -25,6 +25,7 @@ import { ProxiedSockets } from "./proxied-sockets.ts";
 import { SessionConflicts } from "./session-conflicts.ts";
 import { SessionRegistry } from "./session-registry.ts";
 import { Sweep } from "./sweep.ts";
+import { TenantBudgets } from "./tenant-budgets.ts";
 import { UdpGateway, type UdpGatewayHost } from "./udp-gateway.ts";
 import { makeUdpMetrics } from "./udp-metrics.ts";
 import { UnknownDevices } from "./unknown-devices.ts";
@@ -118,6 +119,7 @@ class TcpGateway implements Gateway, ConnectionHost, UdpGatewayHost {
   readonly #udp: UdpGateway;
   readonly peers: PeerLimits;
   readonly admissions: Admissions;
+  readonly #tenants: TenantBudgets;
   readonly #networks: NetworkList;
   readonly #proxied: ProxiedSockets;
   readonly #conflicts: SessionConflicts;
@@ -142,11 +144,13 @@ class TcpGateway implements Gateway, ConnectionHost, UdpGatewayHost {
       unlogged: () => this.peers.unloggedCount,
       slowedNetworks: () => this.admissions.throttle.slowedCount,
       waitingLogins: () => this.admissions.throttle.waitingCount,
+      undecodedBytes: () => this.#tenants.undecodedBytes,
     });
     this.#udp = new UdpGateway(this, options.protocols, (peers) => makeUdpMetrics(metrics, peers));
     this.ingest = options.ingest;
     this.ingest.onSettled(() => this.checkRoom());
     this.peers = new PeerLimits(this.limits);
+    this.#tenants = new TenantBudgets(this.limits, () => this.#updateReading());
     this.#networks = new NetworkList(options.networks ?? []);
     this.#proxied = new ProxiedSockets({
       networks: options.proxyNetworks ?? [],
@@ -176,6 +180,7 @@ class TcpGateway implements Gateway, ConnectionHost, UdpGatewayHost {
       catalog,
       rules: options.rules,
       limits: this.limits,
+      tenants: this.#tenants,
       sessions: this.#sessions,
       conflicts: this.#conflicts,
       unknown: this.#unknown,
@@ -307,6 +312,8 @@ class TcpGateway implements Gateway, ConnectionHost, UdpGatewayHost {
 
   onClose(connection: Connection): void {
     if (!this.#connections.delete(connection)) return;
+    // What it left undecoded may have been all that was waited for.
+    this.checkRoom();
     const { hold } = connection;
     if (!hold) return;
     if (this.#byDevice.get(hold.device.id) === connection) this.#byDevice.delete(hold.device.id);
@@ -317,10 +324,15 @@ class TcpGateway implements Gateway, ConnectionHost, UdpGatewayHost {
   /** Stops all reading when too much waits, and takes it up again at the half. */
   checkRoom(): void {
     const { queuedFrames, queuedBytes } = this.ingest;
-    const share = Math.max(queuedFrames / this.limits.queuedFrames, queuedBytes / this.limits.queuedBytes);
+    const bytes = queuedBytes + this.#tenants.undecodedBytes;
+    const share = Math.max(queuedFrames / this.limits.queuedFrames, bytes / this.limits.queuedBytes);
     const isFull = this.isFull ? share > 0.5 : share >= 1;
     if (isFull === this.isFull) return;
     this.isFull = isFull;
+    this.#updateReading();
+  }
+
+  #updateReading(): void {
     for (const connection of this.#connections) connection.updateReading();
   }
 

@@ -18,6 +18,10 @@ export class Inflow {
   #rate: PacketBucket | undefined;
   #tenant: TenantBudget | undefined;
   #bytes = 0;
+  /** That were read and are not decoded, because there was no room. */
+  #undecodedBytes = 0;
+  /** The last chunk held more than could be decoded: the peer uploads what it has stored, or floods. */
+  #hasBacklog = false;
   frames = 0;
 
   constructor(limits: GatewayLimits, user: BudgetUser) {
@@ -31,12 +35,13 @@ export class Inflow {
   }
 
   /**
-   * Frames that may be decoded now. Where its organization has no room, a peer of which nothing waits is heard all the same, because
-   * it may call for help, up to twice the room; others are told when there is room again.
+   * Frames that may be decoded now. Where its organization has no room, one frame of a peer of which nothing waits is heard all the
+   * same, because it may call for help, up to twice the room; others are told when there is room again.
    */
   roomAt(nowMs: number): number {
     const tenant = this.#tenant;
-    if (!tenant?.isFull || (this.frames === 0 && !tenant.isOverfull)) return this.#ownRoomAt(nowMs);
+    if (!tenant?.isFull) return this.#ownRoomAt(nowMs);
+    if (this.frames === 0 && !tenant.isOverfull) return Math.min(1, this.#ownRoomAt(nowMs));
     tenant.pause(this.#user);
     return 0;
   }
@@ -64,6 +69,25 @@ export class Inflow {
     this.#tenant?.remove(size);
   }
 
+  /** After each decoding: so much was read and not decoded, because enough of this device is in progress. */
+  leaveUndecoded(bytes: number): void {
+    const change = bytes - this.#undecodedBytes;
+    if (bytes > 0) this.#hasBacklog = true;
+    else if (change === 0) this.#hasBacklog = false;
+    if (change === 0) return;
+    this.#undecodedBytes = bytes;
+    this.#tenant?.addUndecoded(change);
+  }
+
+  get hasMore(): boolean {
+    return this.#undecodedBytes > 0;
+  }
+
+  /** What came with the login was read whoever it is from: without a limit, enough logins would hold any amount. */
+  hasRoomForTail(bytes: number): boolean {
+    return bytes <= this.#limits.unloggedBytes || this.#tenant?.isStopped !== true;
+  }
+
   /** Half of what may wait is free again: worth decoding more. */
   get isHalfFree(): boolean {
     return this.frames * 2 <= this.#limits.waitingFrames && this.#bytes * 2 <= this.#limits.waitingBytes;
@@ -71,7 +95,9 @@ export class Inflow {
 
   mayRead(pendingBytes: number, nowMs: number): boolean {
     if (!this.#rate) return true;
-    return this.#bytes + pendingBytes < this.#limits.waitingBytes && this.#ownRoomAt(nowMs) > 0;
+    if (this.#bytes + pendingBytes >= this.#limits.waitingBytes || this.#ownRoomAt(nowMs) === 0) return false;
+    const isQuiet = this.frames === 0 && !this.#hasBacklog;
+    return this.#tenant?.mayRead(this.#user, isQuiet) !== false;
   }
 
   leave(): void {

@@ -2,8 +2,9 @@ import { expect, test } from "vitest";
 import { defaultLimits } from "./gateway-limits.ts";
 import { Inflow } from "./inflow.ts";
 import { PacketBucket, PacketRates } from "./packet-rate.ts";
-import { TenantBudget } from "./tenant-budgets.ts";
+import { TenantBudgets, type TenantLimits } from "./tenant-budgets.ts";
 
+const budgetOf = (tenant: TenantLimits) => new TenantBudgets(tenant, () => undefined).of("organization");
 const limits = { packetsPerMinute: 600, packetBurst: 1200 };
 
 test("the packet rate lets a device send a burst, then ten packets a second", () => {
@@ -33,7 +34,7 @@ test("the packet rate gives no new burst to a device that connects again", () =>
 });
 
 test("the packet rate stops the devices of one organization when it has its share, and wakes them at the half", async () => {
-  const budget = new TenantBudget({ tenantFrames: 4, tenantBytes: 1000 });
+  const budget = budgetOf({ tenantFrames: 4, tenantBytes: 1000 });
   let woken = 0;
   const user = { goOn: () => woken++ };
   for (let count = 0; count < 4; count++) budget.add(10);
@@ -50,12 +51,12 @@ test("the packet rate stops the devices of one organization when it has its shar
 
 test("where its organization has no room, a device is heard once, and again when there is room", async () => {
   const small = { ...defaultLimits, tenantFrames: 4 };
-  const tenant = new TenantBudget(small);
+  const tenant = budgetOf(small);
   let woken = 0;
   const inflow = new Inflow(small, { goOn: () => woken++ });
   inflow.measureBy({ rate: new PacketBucket(small, 0), tenant });
   for (let count = 0; count < 4; count++) tenant.add(10);
-  expect([tenant.isFull, inflow.roomAt(0) > 0]).toEqual([true, true]);
+  expect([tenant.isFull, inflow.roomAt(0)]).toEqual([true, 1]);
   inflow.add({ messages: [], replies: [], raw: Buffer.alloc(10) });
   expect([inflow.roomAt(0), inflow.mayRead(0, 0)]).toEqual([0, true]);
   for (let count = 0; count < 4; count++) tenant.remove(10);
@@ -65,7 +66,7 @@ test("where its organization has no room, a device is heard once, and again when
 
 test("where its organization has twice what it may have, no device of it is heard", async () => {
   const small = { ...defaultLimits, tenantFrames: 4 };
-  const tenant = new TenantBudget(small);
+  const tenant = budgetOf(small);
   let woken = 0;
   const inflow = new Inflow(small, { goOn: () => woken++ });
   inflow.measureBy({ rate: new PacketBucket(small, 0), tenant });

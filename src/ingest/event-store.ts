@@ -2,8 +2,8 @@ import type { Client } from "pg";
 import type { Tx } from "../db/database.ts";
 import { formatUuid } from "../lib/ids.ts";
 import { searchText } from "../lib/search-text.ts";
-import type { OutboundEntry } from "../outbox/outbound-entry.ts";
-import { appendOutbound } from "../outbox/outbound-log.ts";
+import { factOf, type OutboundFact } from "../outbox/outbound-entry.ts";
+import { appendFacts } from "../outbox/outbound-log.ts";
 import type { WebhookEventType } from "../outbox/webhook-event-types.ts";
 import { eventTypes } from "../resources/events/event-types.ts";
 import type { EventOwner, EventRow } from "./ingest-rows.ts";
@@ -35,15 +35,23 @@ const outboundTypes = new Map<number, WebhookEventType>(
   ),
 );
 
-function entryOf({ hold, typeNumber, tsMs, outbound }: EventRow): OutboundEntry[] {
-  const type = outboundTypes.get(typeNumber);
-  if (type === undefined || outbound === null) return [];
-  const { organizationId, uid } = hold.device;
-  return [{ organizationId, type, deviceUid: uid, occurredAtMs: tsMs, data: outbound }];
-}
+/** What partners are told of the events. */
+export const outboundFactsOf = (events: readonly EventRow[]): OutboundFact[] =>
+  events.flatMap(({ hold, typeNumber, tsMs, outbound }) => {
+    const type = outboundTypes.get(typeNumber);
+    if (type === undefined || outbound === null) return [];
+    const { organizationId, uid } = hold.device;
+    return [factOf({ organizationId, type, deviceUid: uid, occurredAtMs: tsMs, data: outbound })];
+  });
 
 /** Events that no packet makes, with the outbound events about them. The last writes of a transaction. */
 export async function insertEvents(tx: Tx, events: readonly EventRow[], nowMs: number): Promise<void> {
+  await insertEventRows(tx, events);
+  await appendFacts(tx, outboundFactsOf(events), nowMs);
+}
+
+/** Without the outbound events, for a transaction that appends them together with others. */
+export async function insertEventRows(tx: Tx, events: readonly EventRow[]): Promise<void> {
   if (events.length === 0) return;
   const column = <T>(read: (row: EventRow) => T): T[] => events.map(read);
   await tx.run`
@@ -65,5 +73,4 @@ export async function insertEvents(tx: Tx, events: readonly EventRow[], nowMs: n
       ${column((row) => new Date(row.receivedAtMs))}::timestamptz[])
       as e (device_id, id, organization_id, event_type, severity, ts, device_ts, title, message, fence_id,
         fence_name, threshold_id, metric_key, value, location, data, search, created_at)`;
-  await appendOutbound(tx, events.flatMap(entryOf), nowMs);
 }

@@ -126,6 +126,20 @@ it("writes as many rows as a block has room for in one statement, and more in th
   expect(rows.every(({ id, body }) => JSON.parse(body).id === id)).toBe(true);
 });
 
+it("orders the rows of several statements by their lanes, which are locked in that order", () => {
+  const [second, first] = lanes as [Lane, Lane];
+  const writer = new OutboundWriter(lanes);
+  const half = rowsOf(second, maxRowsPerStatement / 2);
+  writer.rows.push(...half, ...rowsOf(first, 1), ...half, ...rowsOf(first, maxRowsPerStatement / 2));
+  const parts = [...writer.parts()];
+  expect(parts.map((rows) => new Set(rows.map(({ lane }) => lane)))).toEqual([
+    new Set([first, second]),
+    new Set([second]),
+  ]);
+  const inOrder = parts.flat().filter(({ lane }) => lane === second);
+  expect(inOrder.map(({ rest }) => rest)).toEqual([...half, ...half].map(({ rest }) => rest));
+});
+
 it("leaves out the rows of a lane that is gone, and writes the others", async () => {
   await db.run`delete from outbound_lanes where integration_id = ${lanes[0]?.integrationId}`;
   await append([2, 2]);

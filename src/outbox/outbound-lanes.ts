@@ -1,6 +1,5 @@
 import { type Sql, sql } from "../db/sql.ts";
 import type { Scope } from "../oauth/scopes.ts";
-
 import type { WebhookEventType } from "./webhook-event-types.ts";
 
 /** One integration's part of the log, with what decides which events are written to it. */

@@ -9,7 +9,8 @@ import type { WebhookEventType } from "./webhook-event-types.ts";
 
 /**
  * Writes the rows of what happened, in the transaction in which it happened. Call it last: the rows of all integrations of the
- * organization stay locked until the commit, and whoever comes next waits.
+ * organization stay locked until the commit, and whoever comes next waits. Call it once: lanes are locked in the order of their
+ * ids, and a second call may want one before those that the first has.
  */
 export const appendOutbound = (tx: Tx, entries: readonly OutboundEntry[], nowMs: number): Promise<void> =>
   appendFacts(tx, entries.map(factOf), nowMs);
@@ -76,11 +77,18 @@ export class OutboundWriter {
     return [...new Set(this.rows.flatMap(({ lane }) => (lane.isPushed ? [lane.integrationId] : [])))];
   }
 
-  /** The rows, as many at a time as one statement takes. */
+  /** The rows, as many at a time as one statement takes. Several statements lock lanes in the order in which one does. */
   *parts(): Generator<UnnumberedRow[]> {
-    for (let from = 0; from < this.rows.length; from += maxRowsPerStatement)
-      yield this.rows.slice(from, from + maxRowsPerStatement);
+    const { rows } = this;
+    const ordered = rows.length > maxRowsPerStatement ? rows.toSorted(byLane) : rows;
+    for (let from = 0; from < ordered.length; from += maxRowsPerStatement)
+      yield ordered.slice(from, from + maxRowsPerStatement);
   }
+}
+
+/** The rows of a lane stay in their order. */
+function byLane({ lane: { integrationId: a } }: UnnumberedRow, { lane: { integrationId: b } }: UnnumberedRow): number {
+  return a < b ? -1 : Number(a > b);
 }
 
 function doesLog({ lane, logs }: OpenLane, type: WebhookEventType): boolean {

@@ -72,12 +72,14 @@ export function startPlaceWorker(options: PlaceWorkerOptions): PlaceWorker {
   let positions: ReturnType<typeof startPlaceLane> | undefined;
   if (geolocateUrl !== undefined) {
     const onLocated = async (tx: Tx, position: LocatedPosition): Promise<void> => {
+      if (addresses && position.invalidReason === null) {
+        const now = clock.now();
+        const { id: locationId } = position;
+        await insertPlaceJobs(tx, [addressJob({ ...position, id: uuidV7(now.getTime()), locationId, now })]);
+        tx.afterCommit(() => addresses?.wake());
+      }
+      // Last: from what it tells partners to the commit, others wait.
       await options.onLocated?.(tx, position);
-      if (!addresses || position.invalidReason !== null) return;
-      const now = clock.now();
-      const { id: locationId } = position;
-      await insertPlaceJobs(tx, [addressJob({ ...position, id: uuidV7(now.getTime()), locationId, now })]);
-      tx.afterCommit(() => addresses?.wake());
     };
     const parts = shared("locate");
     const lookUp = makeLocate({ ...parts, url: new URL(geolocateUrl), carrierName, onLocated });

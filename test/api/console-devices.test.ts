@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openTestApi, type TestApi } from "../support/api.ts";
 import { type BrowserCalls, signIn } from "../support/browser-session.ts";
+import { commandPath } from "../support/command-api.ts";
 import { imeis } from "../support/devices.ts";
 import { auditOf, makeMember } from "../support/fixtures.ts";
-import { makeOrganization, makePerson, type TestOrganization } from "../support/world.ts";
+import { until } from "../support/until.ts";
+import { makeIntegration, makeOrganization, makePerson, type TestOrganization } from "../support/world.ts";
 
 const next = imeis(490_154_207_000_000);
 const list = "/console/api/devices/";
@@ -130,6 +132,36 @@ describe("the devices of an organization in the console", () => {
     expect((await admin.send("POST", "/api/v1/devices/", { uid: one })).status).toBe(200);
     expect((await deleted()).map(({ uid }: Row) => uid)).toEqual([two]);
     expect((await admin.get(`/api/v1/devices/${one}/`)).body).toMatchObject({ name: `Old ${one}`, tags: ["kept"] });
+  });
+
+  it("are deleted together without a hold on the log of partners while their rows are locked", async () => {
+    const { id, token } = await makeIntegration(api, organization);
+    const [one, two] = [next(), next()];
+    for (const uid of [one, two]) {
+      await register(uid);
+      await api.call("POST", commandPath(uid), { token, body: { command_type: "restart" } });
+    }
+    const batch = await api.db.connect();
+    try {
+      await batch.query("begin");
+      const ofTwo = "select from device_state where device_id = (select id from devices where uid = $1) for update";
+      await batch.query(ofTwo, [two]);
+      const deleted = act({ action: "delete", uids: [one, two] });
+      await until(async () => {
+        const waiting = await api.db.many`
+          select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+        expect(waiting).not.toEqual([]);
+      });
+      // What a batch does next.
+      await batch.query("select from outbound_lanes where integration_id = $1 for update nowait", [id]);
+      await batch.query("commit");
+      expect(await deleted).toMatchObject([{ ok: true }, { ok: true }]);
+    } finally {
+      await batch.end();
+    }
+    const told = await api.db
+      .many`select device_uid, type from outbound_events where integration_id = ${id} order by id`;
+    expect(told).toEqual([one, two].toSorted().map((uid) => ({ device_uid: uid, type: "command.failed" })));
   });
 
   it("are given and denied what their model says, and return to it", async () => {

@@ -2,9 +2,10 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { sweepSilentDevices } from "../../src/ingest/presence.ts";
 import { makeManualClock } from "../../src/lib/clock.ts";
 import { imeis } from "../support/devices.ts";
-import { type GatewayWorld, gpsFix, openGatewayWorld, vitals } from "../support/gateway.ts";
+import { connectDevice, type GatewayWorld, gpsFix, openGatewayWorld, vitals } from "../support/gateway.ts";
 import { northOf, rulesOf } from "../support/live-rules.ts";
 import { addIntegration } from "../support/outbound.ts";
+import { until } from "../support/until.ts";
 
 const clock = makeManualClock(new Date("2026-03-02T08:15:30.000Z"));
 const nextImei = imeis();
@@ -77,4 +78,45 @@ test("partners receive presence, fences, stays, breaches and the battery, each o
   ]);
   const events = await world.db.many`select id from events where device_id = ${id}`;
   expect(events.map((event) => event.id).toSorted()).toEqual(envelopes.map(({ data }) => data.event_id).toSorted());
+});
+
+const waitingForLocks = () =>
+  world.db.many`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+
+test("a position found by networks and the events of its fences take the logs of partners in one step", async () => {
+  const gateway = await world.open();
+  const rules = rulesOf(world);
+  const { id, uid, tracker } = await connectDevice(world, gateway, nextImei());
+  await rules.addFence({ devices: [id], radiusM: 500 });
+  tracker.send(1, [gpsFix(clock.nowMs(), 41.9, 12.5)]);
+  await tracker.until("ok 1");
+  const [fences, places] = [await addIntegration(world), await addIntegration(world)].toSorted() as [string, string];
+  await world.db.run`update integrations set scopes = '{events:read,geofences:read}' where id = ${fences}`;
+  await world.db.run`update integrations set scopes = '{locations:read}' where id = ${places}`;
+  const locate = () => {
+    clock.advanceMs(59_000);
+    return rules.locate(id, northOf(41.9, 2000), 12.5, 80);
+  };
+  await locate();
+  const batch = await world.db.connect();
+  try {
+    await batch.query("begin");
+    await batch.query("select from outbound_lanes where integration_id = $1 for update", [fences]);
+    const located = locate();
+    await until(async () => expect(await waitingForLocks()).not.toEqual([]));
+    // A batch with rows for both has the lower one, and takes the other one next.
+    await batch.query("select from outbound_lanes where integration_id = $1 for update nowait", [places]);
+    await batch.query("commit");
+    await located;
+  } finally {
+    await batch.end();
+  }
+  const types = await world.db.many<{ integration_id: string; type: string }>`
+    select integration_id, type from outbound_events
+    where device_uid = ${uid} and integration_id = any(${[fences, places]}::uuid[]) order by integration_id, id`;
+  expect(types.map(({ integration_id: integration, type }) => [integration, type])).toEqual([
+    [fences, "geofence.exit"],
+    [places, "location.update"],
+    [places, "location.update"],
+  ]);
 });

@@ -7,7 +7,7 @@ import { maintainPartitions } from "../../src/db/partitions.ts";
 import { type DeviceServicesOptions, deviceServices } from "../../src/gateway/device-services.ts";
 import { type Gateway, type GatewayOptions, startGateway } from "../../src/gateway/gateway.ts";
 import type { GatewayLimits } from "../../src/gateway/gateway-limits.ts";
-import { type IngestOptions, makeIngest } from "../../src/ingest/ingest.ts";
+import { type Ingest, type IngestOptions, makeIngest } from "../../src/ingest/ingest.ts";
 import { RuleBook } from "../../src/ingest/rules/rule-book.ts";
 import { type Clock, makeClock } from "../../src/lib/clock.ts";
 import { makeUuidV7Source, newUuid } from "../../src/lib/ids.ts";
@@ -28,9 +28,18 @@ export interface GatewayWorld {
   clock: Clock;
   organizationId: string;
   /** A registered device; returns its id. */
-  addDevice(uid: string, fields?: { protocol?: string; model?: string; terminalKey?: string }): Promise<string>;
+  addDevice(uid: string, fields?: DeviceFields): Promise<string>;
+  /** Beside that of the world; returns its id. */
+  addOrganization(): Promise<string>;
   open(options?: GatewayWorldOptions): Promise<TestGateway>;
   close(): Promise<void>;
+}
+
+interface DeviceFields {
+  protocol?: string;
+  model?: string;
+  terminalKey?: string;
+  organizationId?: string;
 }
 
 export interface GatewayWorldOptions {
@@ -41,6 +50,8 @@ export interface GatewayWorldOptions {
   udp?: boolean;
   dedicatedPorts?: GatewayOptions["dedicatedPorts"];
   ingest?: Partial<IngestOptions>;
+  /** Stands between the gateway and its ingest. */
+  wrapIngest?: (ingest: Ingest) => Ingest;
   /** A database of its own, for a gateway that loses it. */
   url?: string;
   clock?: Clock;
@@ -63,10 +74,14 @@ export async function openGatewayWorld(clock: Clock = makeClock()): Promise<Gate
   const log = makeLogger((process.env.TEST_LOG as "silent" | undefined) ?? "silent");
   const db = openDatabase({ connection: { connectionString: database.url }, log });
   await maintainPartitions(db, partitionedTables, clock.nowMs());
-  const organizationId = newUuid();
-  await db.run`
-    insert into organizations (id, slug, name, timezone, default_locale, features, per_minute, per_hour, created_at, updated_at)
-    values (${organizationId}, 'gate', 'Gate', 'Europe/Rome', 'it', '{}', 1000, 1000, ${clock.now()}, ${clock.now()})`;
+  const addOrganization = async (slug: string): Promise<string> => {
+    const id = newUuid();
+    await db.run`
+      insert into organizations (id, slug, name, timezone, default_locale, features, per_minute, per_hour, created_at, updated_at)
+      values (${id}, ${slug}, 'Gate', 'Europe/Rome', 'it', '{}', 1000, 1000, ${clock.now()}, ${clock.now()})`;
+    return id;
+  };
+  const organizationId = await addOrganization("gate");
   const opened: (() => Promise<void>)[] = [];
 
   return {
@@ -74,12 +89,14 @@ export async function openGatewayWorld(clock: Clock = makeClock()): Promise<Gate
     url: database.url,
     clock,
     organizationId,
-    addDevice: async (uid, { protocol = "iw", model = "iw-h10", terminalKey } = {}) => {
+    addOrganization: () => addOrganization(`gate-${newUuid().slice(0, 8)}`),
+    addDevice: async (uid, { protocol = "iw", model = "iw-h10", terminalKey, ...fields } = {}) => {
       const id = newUuid();
+      const organization = fields.organizationId ?? organizationId;
       await db.run`
         insert into devices (id, organization_id, uid, name, device_model_slug, protocol_slug, terminal_id, terminal_key,
           timezone, tags, metadata, search, created_at, updated_at)
-        values (${id}, ${organizationId}, ${uid}, 'Watch', ${model}, ${protocol}, ${terminalKey}, ${terminalKey},
+        values (${id}, ${organization}, ${uid}, 'Watch', ${model}, ${protocol}, ${terminalKey}, ${terminalKey},
           'Europe/Rome', '{}', '{}', '', ${clock.now()}, ${clock.now()})`;
       return id;
     },
@@ -117,7 +134,7 @@ export async function openGatewayWorld(clock: Clock = makeClock()): Promise<Gate
         udp: options.udp ?? true,
         dedicatedPorts: options.dedicatedPorts ?? [],
         downlinks,
-        ingest,
+        ingest: options.wrapIngest?.(ingest) ?? ingest,
         networks: options.networks ?? [],
         proxyNetworks: options.proxyNetworks ?? [],
         limits: { sweepEveryMs: 20, drainMs: 2000, ...options.limits },

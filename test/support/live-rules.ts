@@ -6,6 +6,7 @@ import { planChangedRules, runRuleTimers } from "../../src/ingest/rules/rule-tim
 import { newUuid } from "../../src/lib/ids.ts";
 import { makeLogger } from "../../src/lib/logger.ts";
 import { Metrics } from "../../src/lib/metrics.ts";
+import { publishLocated } from "../../src/places/located-update.ts";
 import { insertLocated } from "../../src/places/place-store.ts";
 import { touchRules } from "../../src/resources/rule-versions/rule-version.ts";
 import { listThresholdRulesById } from "../../src/resources/thresholds/threshold-rules-store.ts";
@@ -169,7 +170,7 @@ export function rulesOf(world: GatewayWorld) {
           carrier: null,
         } as const;
         await insertLocated(tx, located);
-        await fencesOfLocated(own.rules, clock, async () => undefined)(tx, located);
+        await fencesOfLocated(own.rules, clock, publishLocated(clock))(tx, located);
       }),
     ruleEvents: (deviceId: string) =>
       db.many`select event_type, severity, ts, device_ts, title, message, fence_id, fence_name, threshold_id, metric_key,

@@ -3,11 +3,13 @@ import type { Tx } from "../../db/database.ts";
 import { Uuid } from "../../http/schemas.ts";
 import { ApiError, notFound, validationError } from "../../lib/errors.ts";
 import type { Actor } from "../../oauth/actor.ts";
+import type { OutboundEntry } from "../../outbox/outbound-entry.ts";
+import { appendOutbound } from "../../outbox/outbound-log.ts";
 import { assignUser } from "../../resources/assignments/assignment-store.ts";
 import type { Catalog } from "../../resources/catalog/catalog.ts";
 import { readFields } from "../../resources/devices/device-fields.ts";
 import { updateDevice } from "../../resources/devices/device-writes.ts";
-import { removeDevice } from "../../resources/use-cases/device-removal.ts";
+import { retireDevice } from "../../resources/use-cases/device-removal.ts";
 
 /** A page sends many devices in several calls, and shows after each how far it has come. */
 const maxDevices = 100;
@@ -39,14 +41,16 @@ interface Acting {
   now: Date;
 }
 
-type Act = (tx: Tx, device: { id: string; tags: string[] }) => Promise<unknown>;
+/** Returns what partners are to be told. */
+type Act = (tx: Tx, device: { id: string; tags: string[] }) => Promise<OutboundEntry[]>;
 
 function readAction(body: BulkAction, { organization, catalog, actor, now }: Acting): Act {
   const retag =
     (change: (before: readonly string[]) => string[]): Act =>
-    (tx, { id, tags }) => {
+    async (tx, { id, tags }) => {
       const given = readFields({ tags: change(tags) }, catalog);
-      return updateDevice(tx, id, { organization, given, catalog, actor, now }, false);
+      await updateDevice(tx, id, { organization, given, catalog, actor, now }, false);
+      return [];
     };
   switch (body.action) {
     case "tag":
@@ -59,12 +63,15 @@ function readAction(body: BulkAction, { organization, catalog, actor, now }: Act
         : retag((before) => before.filter((tag) => !named.has(tag)));
     }
     case "delete":
-      return (tx, { id }) => removeDevice(tx, organization.id, id, actor, now);
+      return (tx, { id }) => retireDevice(tx, organization.id, id, actor, now);
     case "assign": {
       const { user_id: userId, role = "assigned" } = body;
       if (userId === undefined) throw validationError({ user_id: ["This field is required."] });
       const input = { userId, role, source: "admin" } as const;
-      return (tx, { id }) => assignUser(tx, organization.id, id, input, actor, now);
+      return async (tx, { id }) => {
+        await assignUser(tx, organization.id, id, input, actor, now);
+        return [];
+      };
     }
   }
 }
@@ -73,22 +80,31 @@ function readAction(body: BulkAction, { organization, catalog, actor, now }: Act
 export async function actOnDevices(tx: Tx, body: BulkAction, acting: Acting): Promise<ActionResult[]> {
   const act = readAction(body, acting);
   const results: ActionResult[] = [];
+  const outbound: OutboundEntry[] = [];
   // In the order of the ids, so that two such calls never wait for each other.
   for (const uid of [...new Set(body.uids)].toSorted()) {
-    results.push(await attempt(tx, uid, acting.organization.id, act));
+    results.push(await attempt(tx, uid, acting.organization.id, act, outbound));
   }
+  await appendOutbound(tx, outbound, acting.now.getTime());
   return results;
 }
 
-async function attempt(tx: Tx, uid: string, organizationId: string, act: Act): Promise<ActionResult> {
+async function attempt(
+  tx: Tx,
+  uid: string,
+  organizationId: string,
+  act: Act,
+  outbound: OutboundEntry[],
+): Promise<ActionResult> {
   try {
-    await tx.savepoint(async () => {
+    const entries = await tx.savepoint(async () => {
       const device = await tx.maybeOne<{ id: string; tags: string[] }>`
         select id, tags from devices
         where organization_id = ${organizationId} and uid = ${uid} and deleted_at is null for update`;
       if (!device) throw notFound();
-      await act(tx, device);
+      return act(tx, device);
     });
+    outbound.push(...entries);
     return { uid, ok: true };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;

@@ -1,8 +1,9 @@
 import type { Tx } from "../../db/database.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { uuidV7 } from "../../lib/ids.ts";
+import type { OutboundFact } from "../../outbox/outbound-entry.ts";
 import type { LocatedPosition } from "../../places/place-store.ts";
-import { insertEvents } from "../event-store.ts";
+import { insertEventRows, outboundFactsOf } from "../event-store.ts";
 import type { EventRow } from "../ingest-rows.ts";
 import { DeviceRules } from "./device-rules.ts";
 import type { RuleBook } from "./rule-book.ts";
@@ -10,17 +11,19 @@ import { holdRuleVersions, lockDevices, moveRuleStates, readRules } from "./rule
 import { eventsOf } from "./rule-timers.ts";
 
 type OnLocated = (tx: Tx, position: LocatedPosition) => Promise<void>;
+/** Appends what partners are told of the position, then what follows from it. */
+type Publish = (tx: Tx, position: LocatedPosition, consequences: readonly OutboundFact[]) => Promise<void>;
 
 /**
  * A position that was found by the networks around the device is a fix like any other, at the time at which it was found: one
- * that the service took a quarter of an hour to find is late. `tell` runs between the fences and their events, because locks
- * are taken in the order in which batches take them, and partners hear of the place first.
+ * that the service took a quarter of an hour to find is late. Partners hear of the place before its events, and of both in one
+ * append: two would lock the rows of integrations in two steps, and deadlock with batches.
  */
-export function fencesOfLocated(rules: RuleBook, clock: Clock, onLocated: OnLocated): OnLocated {
+export function fencesOfLocated(rules: RuleBook, clock: Clock, publish: Publish): OnLocated {
   return async (tx, position) => {
     const events = position.invalidReason === null ? await evaluate(tx, position, rules, clock.nowMs()) : [];
-    await onLocated(tx, position);
-    await insertEvents(tx, events, clock.nowMs());
+    await insertEventRows(tx, events);
+    await publish(tx, position, outboundFactsOf(events));
   };
 }
 

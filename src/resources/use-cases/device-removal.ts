@@ -1,6 +1,7 @@
 import type { Tx } from "../../db/database.ts";
 import { notFound } from "../../lib/errors.ts";
 import type { Actor } from "../../oauth/actor.ts";
+import type { OutboundEntry } from "../../outbox/outbound-entry.ts";
 import { appendOutbound } from "../../outbox/outbound-log.ts";
 import { closeAssignmentsOfDevice } from "../assignments/assignment-store.ts";
 import { changesBetween, recordAudit } from "../audit/audit-store.ts";
@@ -10,7 +11,7 @@ import { lockLiveDevice } from "../devices/device-store.ts";
 import { auditView } from "../devices/device-writes.ts";
 import { touchRules } from "../rule-versions/rule-version.ts";
 
-/** Soft: the row and its history stay, the IMEI becomes free for any organization. */
+/** Soft: the row and its history stay, the IMEI becomes free for any organization. The last write of a transaction. */
 export async function removeDevice(
   tx: Tx,
   organizationId: string,
@@ -18,6 +19,17 @@ export async function removeDevice(
   actor: Actor,
   now: Date,
 ): Promise<void> {
+  await appendOutbound(tx, await retireDevice(tx, organizationId, deviceId, actor, now), now.getTime());
+}
+
+/** For several devices in a transaction. Returns the outbound events, to be written last and at once for all of them. */
+export async function retireDevice(
+  tx: Tx,
+  organizationId: string,
+  deviceId: string,
+  actor: Actor,
+  now: Date,
+): Promise<OutboundEntry[]> {
   const device = await lockLiveDevice(tx, organizationId, deviceId);
   if (!device) throw notFound();
   await tx.run`
@@ -40,5 +52,5 @@ export async function removeDevice(
     changes: changesBetween(auditView(device), null),
   });
   await touchRules(tx, organizationId, { kind: "device", id: deviceId });
-  await appendOutbound(tx, cancelled, now.getTime());
+  return cancelled;
 }
