@@ -39,6 +39,18 @@ export function wholeNumberOf(text: string | undefined): number {
   return Number(digits);
 }
 
+/** The whole number in a part of a text. -1: the part is empty, too long, or has something else than digits in it. */
+export function digitsIn(text: string, start = 0, end = text.length, maxDigits = 10): number {
+  if (end <= start || end - start > maxDigits) return -1;
+  let value = 0;
+  for (let at = start; at < end; at++) {
+    const digit = text.charCodeAt(at) - 0x30;
+    if (digit < 0 || digit > 9) return -1;
+    value = value * 10 + digit;
+  }
+  return value;
+}
+
 export type Metrics = Partial<Record<MetricKey, number | null>>;
 
 /** A watch that measured nothing writes zero. An empty field says nothing at all. */
