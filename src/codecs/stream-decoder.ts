@@ -3,12 +3,12 @@ import type { FrameContent, FrameReport, ProtocolDefinition, Session } from "./p
 import type { TrackerMessage } from "./tracker-message.ts";
 
 export interface Decoded {
-  frames: DecodedFrame[];
-  problems: DecodeProblem[];
+  readonly frames: readonly DecodedFrame[];
+  readonly problems: readonly DecodeProblem[];
   /** What was skipped after the last frame; all that was skipped when there is none. */
-  trailing: { malformed: number; bytes: number };
+  readonly trailing: { readonly malformed: number; readonly bytes: number };
   /** It stopped at the largest number of frames: what is pending has not been looked at. */
-  hasMore: boolean;
+  readonly hasMore: boolean;
 }
 
 export interface DecodedFrame {
@@ -35,6 +35,9 @@ export interface DecodeProblem {
 }
 
 const noBytes = Buffer.alloc(0);
+const noFrames: Decoded["frames"] = [];
+const noProblems: Decoded["problems"] = [];
+const noTrailing: Decoded["trailing"] = { malformed: 0, bytes: 0 };
 
 /**
  * The bytes of one connection as frames. Keeps the incomplete tail and how far it was scanned, so that a byte is not scanned
@@ -88,17 +91,26 @@ export class StreamDecoder {
    * Throws only for a defect.
    */
   decode(session: Session, maxFrames = Number.POSITIVE_INFINITY): Decoded {
-    const decoded: Decoded = { frames: [], problems: [], trailing: { malformed: 0, bytes: 0 }, hasMore: false };
+    let frames: DecodedFrame[] | undefined;
+    let problems: DecodeProblem[] | undefined;
+    let [malformed, strayBytes] = [0, 0];
+    let hasMore = false;
     const bytes = this.pending;
     let at = 0;
     let decodedEnd = 0;
     let [scannedTo, carried] = [this.#scanned, this.#carried];
     for (;;) {
+      // Most chunks are one frame: there is nothing to look for after it.
+      if (at === bytes.length) {
+        strayBytes = at - decodedEnd;
+        this.clear();
+        break;
+      }
       const piece = this.#protocol.nextPiece(bytes, at, scannedTo, session, carried);
       if (piece.kind === "incomplete") {
-        decoded.trailing.bytes = piece.start - decodedEnd;
+        strayBytes = piece.start - decodedEnd;
         this.#keepFrom(piece.start, piece.scannedTo, piece.carried);
-        return decoded;
+        break;
       }
       if (piece.end <= at) throw new Error(`The ${this.#protocol.slug} codec found a piece without bytes.`);
       const { start, end } = piece;
@@ -108,37 +120,34 @@ export class StreamDecoder {
         const raw = start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end);
         const content = this.#read(raw, session);
         if (content instanceof MalformedFrame) {
-          decoded.problems.push({ reason: content.reason, offset: start, isFrame: true });
-          decoded.trailing.malformed++;
+          problems = withItem(problems, { reason: content.reason, offset: start, isFrame: true });
+          malformed++;
           if (content.resumeAt !== undefined) at = Math.max(before + 1, start + content.resumeAt);
         } else {
-          const { messages, replies, refusals, reports, isLast } = content;
-          const frame: DecodedFrame = { messages, replies, raw };
-          if (refusals) frame.refusals = refusals;
-          if (reports) frame.reports = reports;
-          if (isLast) frame.isLast = true;
-          decoded.frames.push(frame);
-          decoded.trailing.malformed = 0;
+          frames = withItem(frames, frameOf(content, raw));
+          malformed = 0;
           decodedEnd = end;
           if (content.messages.at(-1)?.kind === "login") {
             this.#keepFrom(content.isReadAgain && !session.device ? start : end);
-            return decoded;
+            break;
           }
-          if (decoded.frames.length >= maxFrames) {
+          if (frames.length >= maxFrames) {
             this.#keepFrom(end);
-            decoded.hasMore = this.pendingBytes > 0;
-            return decoded;
+            hasMore = this.pendingBytes > 0;
+            break;
           }
         }
       } else {
         const isFrame = piece.kind === "broken";
         const reason = isFrame ? piece.reason : "bytes outside of frames";
-        decoded.problems.push({ reason, offset: start, isFrame });
-        if (isFrame) decoded.trailing.malformed++;
+        problems = withItem(problems, { reason, offset: start, isFrame });
+        if (isFrame) malformed++;
       }
       scannedTo = at;
       carried = 0;
     }
+    const trailing = malformed === 0 && strayBytes === 0 ? noTrailing : { malformed, bytes: strayBytes };
+    return { frames: frames ?? noFrames, problems: problems ?? noProblems, trailing, hasMore };
   }
 
   clear(): void {
@@ -174,4 +183,19 @@ export class StreamDecoder {
     this.#start = 0;
     this.#end = rest;
   }
+}
+
+function frameOf({ messages, replies, refusals, reports, isLast }: FrameContent, raw: Buffer): DecodedFrame {
+  const frame: DecodedFrame = { messages, replies, raw };
+  if (refusals) frame.refusals = refusals;
+  if (reports) frame.reports = reports;
+  if (isLast) frame.isLast = true;
+  return frame;
+}
+
+/** A list begins with its first item: an empty one takes room for seventeen when it grows. */
+function withItem<Item>(list: Item[] | undefined, item: Item): Item[] {
+  if (!list) return [item];
+  list.push(item);
+  return list;
 }

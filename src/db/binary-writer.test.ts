@@ -109,6 +109,12 @@ test("an error in a COPY or in a statement behind it keeps the connection, and d
   expect(answer?.rows).toEqual([{ count: 0 }]);
 });
 
+test("the binary writer writes a text in pieces, of ASCII and of other letters", () => {
+  const text = "x".repeat(5000);
+  const writer = new BinaryWriter(8).pieces((own) => own.piece("a").piece("").piece("Zoë 東").piece(text));
+  expect(writer.bytes()).toEqual(new BinaryWriter().text(`aZoë 東${text}`).bytes());
+});
+
 test("the binary writer sends arrays as parameters", async () => {
   const { rows } = await client.query("select * from unnest($1::text[], $2::int8[], $3::jsonb[]) as n(t, i, j)", [
     binaryArray("text", ["a", null], (writer, text) => writer.text(text)),

@@ -10,7 +10,7 @@ import type { OutboundEntry } from "../outbox/outbound-entry.ts";
 import { type Lane, lanesOf } from "../outbox/outbound-lanes.ts";
 import { eventTypes } from "../resources/events/event-types.ts";
 import type { Tracer } from "../tracing/tracer.ts";
-import type { AcceptedPacket, BatchStep, PartRefusal } from "./batch-step.ts";
+import { type AcceptedPacket, type BatchStep, concernsSteps, type PartRefusal } from "./batch-step.ts";
 import {
   beginStatements,
   commitStatement,
@@ -28,6 +28,7 @@ import {
   isKnownKey,
   KnownReports,
   markKnown,
+  positionsStatement,
   type ReportOfPacket,
   sortReports,
 } from "./frame-keys.ts";
@@ -113,7 +114,7 @@ export async function storeBatch(
   const holds = new Set(batch.packets.map(({ hold }) => hold));
   const isDoubtful = mayHaveMissedAny(holds, rules);
   // Most batches need no answer before their packets are evaluated: then the transaction begins with the message that stores states.
-  const asks = sorted.asked.size > 0 ? [askStatement(sorted)] : [];
+  const asks = sorted.asked.size > 0 ? [askStatement(sorted), positionsStatement(sorted)] : [];
   // While an earlier attempt may have committed, nothing that a node of the database could refuse stands before the answer.
   const isUncertain = batch.pending !== undefined;
   const opening =
@@ -126,9 +127,9 @@ export async function storeBatch(
     batch.pending = undefined;
     for (const id of organizationIds) rules.set(id, await book.atLeast(id, versions.get(id) ?? 0));
   }
-  const [answer] = isUncertain && asks.length > 0 ? await pipeline(client, asks) : (opening?.slice(begin.length) ?? []);
-  const duplicates = markKnown(sorted, answer as QueryArrayResult<[string]> | undefined);
-  const { isNew, certain, newestOf } = sorted;
+  const known = isUncertain && asks.length > 0 ? await pipeline(client, asks) : (opening?.slice(begin.length) ?? []);
+  const duplicates = markKnown(sorted, known as QueryArrayResult[]);
+  const { isNew, keys, unwritten, newestOf } = sorted;
   const past = isDoubtful ? await readPast(onClient(client), holds, rules) : new Map<string, PastThresholds>();
   const rows = noRows();
   const taken: (AcceptedPacket & { packet: Packet })[] = [];
@@ -154,8 +155,8 @@ export async function storeBatch(
     const { messages } = report;
     const evaluation = evaluations.get(hold) as DeviceEvaluation;
     if (isNew[index]) {
-      evaluation.take(messages, receivedAtMs);
-      taken.push({ packet, hold, messages, receivedAtMs, refusal: undefined });
+      evaluation.take(messages, receivedAtMs, keys[index]);
+      if (concernsSteps(messages)) taken.push({ packet, hold, messages, receivedAtMs, refusal: undefined });
     } else evaluation.seen(messages, receivedAtMs);
   }
   for (const evaluation of evaluations.values()) evaluation.finish();
@@ -164,7 +165,7 @@ export async function storeBatch(
   const reading = namedStatement("ingest_lanes", lanesOf(organizationIds));
   const stating = pipeline(client, [...(opening ? [] : begin), statesStatement(states), reading]);
   // While the database writes the states; a row that cannot be written waits for their answer, as the connection does.
-  const early = attempt(() => [copyFrameKeys(certain), ...packetCopiesOf(rows)]);
+  const early = attempt(() => [copyFrameKeys(unwritten), ...packetCopiesOf(rows)]);
   const answers = await stating;
   if (!opening) {
     const versions = versionsOf(answers);

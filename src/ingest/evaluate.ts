@@ -13,6 +13,7 @@ import {
   type LastStatus,
   type RecentFix,
 } from "./device-memory.ts";
+import { tellKey } from "./frame-keys.ts";
 import type { BatchRows, LocationRow, StateRow } from "./ingest-rows.ts";
 import { withAlarm } from "./rules/alarm-rules.ts";
 import { DeviceRules } from "./rules/device-rules.ts";
@@ -99,8 +100,8 @@ export class DeviceEvaluation {
     this.memory.newestReportMs = reportMs;
   }
 
-  /** A packet that was not stored before. */
-  take(messages: readonly TrackerMessage[], receivedAtMs: number): void {
+  /** A report that was not stored before. Its positions tell its key, where it has one. */
+  take(messages: readonly TrackerMessage[], receivedAtMs: number, key: string | undefined): void {
     this.seen(messages, receivedAtMs);
     let fixes: { fix: Fix; row: LocationRow | undefined }[] = none;
     let alarms: Alarm[] = none;
@@ -108,7 +109,7 @@ export class DeviceEvaluation {
     let vitalsTimeMs: number | null = null;
     for (const message of messages) {
       if (message.kind === "fix") {
-        fixes = append(fixes, { fix: message, row: this.#takeFix(message, receivedAtMs) });
+        fixes = append(fixes, { fix: message, row: this.#takeFix(message, receivedAtMs, key) });
         if (message.gps?.satellites != null) data.satellites ??= message.gps.satellites;
         vitalsTimeMs ??= message.deviceTimeMs;
       } else if (message.kind === "vitals") {
@@ -182,15 +183,17 @@ export class DeviceEvaluation {
     return newest;
   }
 
-  #takeFix(fix: Fix, receivedAtMs: number): LocationRow | undefined {
+  #takeFix(fix: Fix, receivedAtMs: number, key: string | undefined): LocationRow | undefined {
     const { gps } = fix;
     if (gps === null) return undefined;
     if (!Number.isFinite(gps.lat) || !Number.isFinite(gps.lng))
       throw new UnstorablePacket("coordinates are not numbers");
     const network = fix.network ?? fix.cells[0] ?? null;
     const tsMs = plausibleTime(fix.deviceTimeMs, receivedAtMs);
+    const id = this.#options.newId(receivedAtMs);
+    if (key !== undefined) tellKey(id, key);
     const recent: RecentFix = {
-      id: this.#options.newId(receivedAtMs),
+      id,
       tsMs,
       lat: gps.lat,
       lng: gps.lng,

@@ -7,6 +7,7 @@ import { uuidBytes } from "../lib/ids.ts";
 import { uuids } from "./batch-store.ts";
 import type { DeviceHold } from "./device-memory.ts";
 import { deviceTimeOf, type Packet } from "./packet.ts";
+import { plausibleTime } from "./rules/time-rule.ts";
 
 export interface ReportOfPacket {
   report: FrameReport;
@@ -19,13 +20,17 @@ interface FrameKeyRow {
   key: string;
   deviceTimeMs: number;
   receivedAtMs: number;
+  /** A position of the report stands in history at the time of the report, and its id tells the key. */
+  hasPosition: boolean;
 }
 
 export interface SortedReports {
   /** One for each report; of those that are asked for, only the answer tells. */
   isNew: boolean[];
+  /** One for each report; undefined: it has no device time. */
+  keys: readonly (string | undefined)[];
   /** Keys that are still to be written. */
-  certain: readonly FrameKeyRow[];
+  unwritten: readonly FrameKeyRow[];
   /** Each key once. */
   asked: ReadonlyMap<string, FrameKeyRow>;
   /** The places of the reports that have them. */
@@ -62,13 +67,28 @@ function makeKeyOf(): (hold: DeviceHold, report: FrameReport) => string {
 }
 
 /**
+ * Of a report with positions and readings alone. The time of a fix is in the bytes of the report, so that the same bytes are looked
+ * for at the same time of history; that of some readings follows from the zone of the device, which people change.
+ */
+function standsInHistory({ messages }: FrameReport, deviceTimeMs: number, receivedAtMs: number): boolean {
+  let hasPosition = false;
+  for (const message of messages) {
+    if (message.kind === "fix") hasPosition ||= message.gps !== null && message.deviceTimeMs === deviceTimeMs;
+    else if (message.kind !== "vitals" && message.kind !== "heartbeat") return false;
+  }
+  return hasPosition && plausibleTime(deviceTimeMs, receivedAtMs) === deviceTimeMs;
+}
+
+/**
  * Which reports were not stored before. The duplicate rule needs a device time (section 26.1, 5): reports without one are always
  * new. So is one whose time is later than that of every stored report of its device, because the same bytes have the same time:
- * its key is written without asking, and only the others are looked for. Should it be known all the same (the time of a device's
- * clock follows from its time zone, which people change), writing its key fails, and the batch asks for everything.
+ * only the others are looked for. Its key is written without asking, but for positions: the id of a position tells the key, which
+ * saves a row and an index entry for most packets. Should another report be known all the same (its time follows from the time zone of
+ * the device), writing its key fails, and the batch asks for everything.
  */
 export function sortReports(reports: readonly ReportOfPacket[], asksForAll: boolean): SortedReports {
   const isNew: boolean[] = [];
+  const keys: (string | undefined)[] = [];
   const certain: FrameKeyRow[] = [];
   const newestOf = new Map<DeviceHold, number>();
   const keyOf = makeKeyOf();
@@ -78,8 +98,11 @@ export function sortReports(reports: readonly ReportOfPacket[], asksForAll: bool
     const { hold, receivedAtMs } = packet;
     const deviceTimeMs = deviceTimeOf(report);
     isNew.push(true);
-    if (deviceTimeMs === null) continue;
-    const row = { hold, key: keyOf(hold, report), deviceTimeMs, receivedAtMs };
+    const key = deviceTimeMs === null ? undefined : keyOf(hold, report);
+    keys.push(key);
+    if (deviceTimeMs === null || key === undefined) continue;
+    const hasPosition = standsInHistory(report, deviceTimeMs, receivedAtMs);
+    const row = { hold, key, deviceTimeMs, receivedAtMs, hasPosition };
     const newestMs = newestOf.get(hold) ?? hold.memory.newestReportMs;
     if (newestMs === null || deviceTimeMs > newestMs) newestOf.set(hold, deviceTimeMs);
     // Beside a connection, what that one has stored meanwhile is not known.
@@ -87,7 +110,8 @@ export function sortReports(reports: readonly ReportOfPacket[], asksForAll: bool
     if (isCertain) certain.push(row);
     else askedAt.push({ index, row });
   }
-  return { isNew, certain, asked: firstOf(certain, askedAt), askedAt, newestOf };
+  const unwritten = certain.filter(({ hasPosition }) => !hasPosition);
+  return { isNew, keys, unwritten, asked: firstOf(certain, askedAt), askedAt, newestOf };
 }
 
 /** A certain one is later than all before it in the batch, so that it is only to be compared with those that are asked for. */
@@ -117,15 +141,45 @@ export function askStatement({ asked }: SortedReports): QueryArrayConfig {
   };
 }
 
+/** The positions at the times of the reports that are asked for. */
+export function positionsStatement({ asked }: SortedReports): QueryArrayConfig {
+  const rows = [...asked.values()];
+  return {
+    name: "ingest_known_positions",
+    text: `select n.place, l.id from unnest($1::uuid[], $2::timestamptz[], $3::int4[]) as n(device_id, ts, place)
+      join locations l on l.device_id = n.device_id and l.ts = n.ts
+      where l.device_id = any($1::uuid[])`,
+    values: [
+      uuids(rows),
+      binaryArray("timestamptz", rows, (writer, row) => writer.timestamptz(row.deviceTimeMs)),
+      binaryArray("int4", [...rows.keys()], (writer, place) => writer.int4(place)),
+    ],
+    rowMode: "array",
+  };
+}
+
+const keyBytesOfId = 5;
+
+/** Writes the last 40 bits of an id, which are random otherwise: the report that a position is of. */
+export function tellKey(id: Buffer, key: string): void {
+  id.write(key.slice(-keyBytesOfId), id.length - keyBytesOfId, "latin1");
+}
+
+const tellsKey = (id: string, key: string): boolean =>
+  uuidBytes(id).toString("latin1").endsWith(key.slice(-keyBytesOfId));
+
 /** Marks the reports that were stored before; returns how many. */
-export function markKnown(
-  { isNew, asked, askedAt }: SortedReports,
-  answer: QueryArrayResult<[string]> | undefined,
-): number {
-  const inserted = new Set(answer?.rows.map(([key]) => uuidBytes(key).toString("latin1")));
+export function markKnown({ isNew, asked, askedAt }: SortedReports, answers: readonly QueryArrayResult[]): number {
+  const [frames, positions] = answers as [QueryArrayResult<[string]>?, QueryArrayResult<[number, string]>?];
+  const unknown = new Set(frames?.rows.map(([key]) => uuidBytes(key).toString("latin1")));
+  const rows = [...asked.values()];
+  for (const [place, id] of positions?.rows ?? []) {
+    const { key } = rows[place] as FrameKeyRow;
+    if (tellsKey(id, key)) unknown.delete(key);
+  }
   let duplicates = 0;
   for (const { index, row } of askedAt) {
-    if (asked.get(row.key) === row && inserted.has(row.key)) continue;
+    if (asked.get(row.key) === row && unknown.has(row.key)) continue;
     isNew[index] = false;
     duplicates++;
   }

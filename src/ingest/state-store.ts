@@ -1,5 +1,5 @@
 import type { Client, QueryArrayConfig, QueryArrayResult } from "pg";
-import { binaryArray } from "../db/binary-writer.ts";
+import { type BinaryWriter, binaryArray } from "../db/binary-writer.ts";
 import { byDeviceId } from "./batch-step.ts";
 import { uuids } from "./batch-store.ts";
 import type { DeviceHold, LastLocation, LastStatus } from "./device-memory.ts";
@@ -15,7 +15,7 @@ export interface PresenceChange extends PresenceStep {
 export interface WrittenStates {
   /** A newer connection has these devices: the batch must not commit with their packets. */
   stale: DeviceHold[];
-  /** Somebody else has moved the rules of these devices: what was evaluated for them does not hold. */
+  /** Somebody else has moved the rules of these devices, or stored reports of them: what was evaluated for them does not hold. */
   moved: DeviceHold[];
   changes: PresenceChange[];
 }
@@ -37,23 +37,29 @@ const bandOf = (percent: number | null): number | null =>
 
 const isBeside = ({ hold }: StateRow): boolean => hold.isOnline !== undefined;
 
-const timeJson = (ts: string | null): string => (ts === null ? "null" : `"${ts}"`);
-
 /** Both by hand, for every packet: JSON.stringify takes twice as long (measured). Names of metrics need no escapes. */
-function statusJson(status: LastStatus): string {
-  let text = "";
+function writeStatus(writer: BinaryWriter, status: LastStatus): void {
+  let before = '{"';
   for (const metric in status) {
     const reading = status[metric];
-    if (reading) text += `${text === "" ? "" : ","}"${metric}":{"value":${reading.value},"ts":${timeJson(reading.ts)}}`;
+    if (!reading) continue;
+    writer.piece(before).piece(metric).piece('":{"value":').piece(String(reading.value));
+    if (reading.ts === null) writer.piece(',"ts":null}');
+    else writer.piece(',"ts":"').piece(reading.ts).piece('"}');
+    before = ',"';
   }
-  return `{${text}}`;
+  writer.piece(before === '{"' ? "{}" : "}");
 }
 
-const locationJson = ({ lat, lng, accuracy_m, source, ts }: LastLocation): string =>
-  `{"lat":${lat},"lng":${lng},"accuracy_m":${Number.isFinite(accuracy_m) ? accuracy_m : null},"source":"${source}","ts":"${ts}"}`;
+function writeLocation(writer: BinaryWriter, { lat, lng, accuracy_m, source, ts }: LastLocation): void {
+  writer.piece('{"lat":').piece(String(lat)).piece(',"lng":').piece(String(lng));
+  writer.piece(',"accuracy_m":').piece(String(Number.isFinite(accuracy_m) ? accuracy_m : null));
+  writer.piece(',"source":"').piece(source).piece('","ts":"').piece(ts).piece('"}');
+}
 
 /**
- * Writes the state rows of devices whose connection is still the newest and whose rules nobody else has moved. Devices come in
+ * Writes the state rows of devices whose connection is still the newest, and whose rules and newest report are those in memory:
+ * what is evaluated and which reports are new follows from them, and the rows are locked from here to the commit. Devices come in
  * the order of their ids, as everywhere, so that two writers cannot deadlock. This statement is the dearest of a batch: JSON is
  * passed on as it is, and the answer has one row for the count and one for each device whose presence has changed, not one for
  * each device. A change is always later than the one before, also when the packet had to wait while a sweep found the device
@@ -82,15 +88,15 @@ export function statesStatement(rows: readonly StateRow[]): QueryArrayConfig {
         located_at = greatest(n.located_at, s.located_at),
         newest_report_at = greatest(n.newest_report_at, s.newest_report_at)
       from unnest($1::uuid[], $2::uuid[], $3::int8[], $4::int8[], $5::bool[], $6::timestamptz[], $7::timestamptz[], $8::text[],
-        $9::json[], $10::int2[], $11::json[], $12::timestamptz[], $13::timestamptz[], $14::bool[])
+        $9::json[], $10::int2[], $11::json[], $12::timestamptz[], $13::timestamptz[], $14::bool[], $15::timestamptz[])
         as n(device_id, organization_id, epoch, rule_version, is_online, seen_at, changed_at, firmware, status, battery_band,
-          location, located_at, newest_report_at, is_beside)
+          location, located_at, newest_report_at, is_beside, known_report_at)
       where s.device_id = n.device_id and s.organization_id = n.organization_id and s.session_epoch = n.epoch
-        and s.rule_version = n.rule_version
+        and s.rule_version = n.rule_version and s.newest_report_at is not distinct from n.known_report_at
       returning s.device_id, s.was_online, s.is_online, s.status_changed_at, s.previous_change_at)
       select null, count(*), null, null, null, null from written
       union all select device_id, null, was_online, is_online, status_changed_at, previous_change_at from written
-      where was_online <> is_online or device_id = any($15::uuid[])`,
+      where was_online <> is_online or device_id = any($16::uuid[])`,
     values: [
       uuids(rows),
       binaryArray("uuid", rows, (writer, { hold }) => writer.uuid(hold.organizationIdBytes)),
@@ -100,12 +106,17 @@ export function statesStatement(rows: readonly StateRow[]): QueryArrayConfig {
       binaryArray("timestamptz", rows, (writer, { lastSeenMs }) => writer.timestamptz(lastSeenMs)),
       binaryArray("timestamptz", rows, (writer, state) => writer.timestamptz(lastStep(state).atMs)),
       binaryArray("text", rows, (writer, { firmware }) => writer.text(firmware)),
-      binaryArray("json", rows, (writer, { status }) => writer.text(status && statusJson(status))),
+      binaryArray("json", rows, (writer, { status }) =>
+        status ? writer.pieces(() => writeStatus(writer, status)) : writer.null(),
+      ),
       binaryArray("int2", rows, (writer, { battery }) => writer.int2(bandOf(battery))),
-      binaryArray("json", rows, (writer, { lastLocation }) => writer.text(lastLocation && locationJson(lastLocation))),
+      binaryArray("json", rows, (writer, { lastLocation }) =>
+        lastLocation ? writer.pieces(() => writeLocation(writer, lastLocation)) : writer.null(),
+      ),
       binaryArray("timestamptz", rows, (writer, { locatedMs }) => writer.timestamptz(locatedMs)),
       binaryArray("timestamptz", rows, (writer, { newestReportMs }) => writer.timestamptz(newestReportMs)),
       binaryArray("bool", rows, (writer, state) => writer.bool(isBeside(state))),
+      binaryArray("timestamptz", rows, (writer, { hold }) => writer.timestamptz(hold.memory.newestReportMs)),
       uuids(restless),
     ],
     rowMode: "array",
@@ -124,17 +135,25 @@ export async function writtenStates(
 }
 
 async function findRefused(client: Client, rows: readonly StateRow[]): Promise<Pick<WrittenStates, "stale" | "moved">> {
-  const { rows: current } = await client.query<[string, number, number]>({
+  const { rows: current } = await client.query<[string, number, number, Date | null]>({
     name: "ingest_epochs",
-    text: "select device_id, session_epoch, rule_version from device_state where device_id = any($1::uuid[])",
+    text: `select device_id, session_epoch, rule_version, newest_report_at from device_state
+      where device_id = any($1::uuid[])`,
     values: [uuids(rows)],
     rowMode: "array",
   });
-  const known = new Map(current.map(([id, epoch, version]) => [id, { epoch, version }]));
-  const holds = rows.map(({ hold }) => hold);
-  const stale = holds.filter(({ device, epoch }) => known.get(device.id)?.epoch !== epoch);
-  const moved = holds.filter(({ device, memory }) => known.get(device.id)?.version !== memory.ruleVersion);
-  return { stale, moved: moved.filter((hold) => !stale.includes(hold)) };
+  const known = new Map(current.map(([id, epoch, version, newest]) => [id, { epoch, version, newest }]));
+  const isMoved = ({ device, memory }: DeviceHold): boolean => {
+    const state = known.get(device.id);
+    return state?.version !== memory.ruleVersion || (state.newest?.getTime() ?? null) !== memory.newestReportMs;
+  };
+  const stale: DeviceHold[] = [];
+  const moved: DeviceHold[] = [];
+  for (const { hold } of rows) {
+    if (known.get(hold.device.id)?.epoch !== hold.epoch) stale.push(hold);
+    else if (isMoved(hold)) moved.push(hold);
+  }
+  return { stale, moved };
 }
 
 /** A device that was switched off and on again within the batch is as it was before, and has changed twice. */

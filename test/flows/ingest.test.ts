@@ -100,7 +100,7 @@ test("the ingest keeps last values over connections, and those of a report that 
 test("the ingest stores nothing twice when it takes a known report for a new one", async () => {
   const { id, uid, tracker } = await device();
   const other = await device();
-  const packets = [1, 2, 3].map((n) => [gpsFix(clock.nowMs() - 9000 + n * 1000, 41.9, 12.4)]);
+  const packets = [1, 2, 3].map((n) => [vitals({ hr: 70 + n }, clock.nowMs() - 9000 + n * 1000)]);
   for (const [index, packet] of packets.entries()) tracker.send(index, packet);
   await tracker.until("ok 2");
   await world.db
@@ -115,9 +115,50 @@ test("the ingest stores nothing twice when it takes a known report for a new one
   await lock.end();
   await again.until("ok 2");
   await other.tracker.until("ok 7");
-  expect(await locations(id)).toHaveLength(3);
-  expect(await locations(other.id)).toHaveLength(1);
+  expect(await telemetry(id)).toHaveLength(3);
+  expect(await telemetry(other.id)).toHaveLength(1);
   expect((await state(id)).newest_report_at).toEqual(new Date(clock.nowMs() - 6000));
+});
+
+const keysOf = (id: string) => world.db.many`select frame_key from ingest_frames where device_id = ${id}`;
+
+test("the ingest knows a position again by its id, without a row for its key", async () => {
+  const { id, uid, tracker } = await device();
+  const packets = [1, 2, 3].map((n) => [gpsFix(clock.nowMs() - 9000 + n * 1000, 41.9, 12.4), vitals({ hr: 70 + n })]);
+  for (const [index, packet] of packets.entries()) tracker.send(index, packet);
+  await tracker.until("ok 2");
+  // Of the first one nothing was known.
+  expect(await keysOf(id)).toHaveLength(1);
+  const again = await gateway.tracker(uid);
+  for (const [index, packet] of packets.entries()) again.send(index, packet);
+  await again.until("ok 2");
+  expect(await locations(id)).toHaveLength(3);
+  expect(await telemetry(id)).toHaveLength(3);
+});
+
+test("the ingest stores another position of the same time, and an alarm's key", async () => {
+  const { id, tracker } = await device();
+  const at = clock.nowMs();
+  tracker.send(1, [gpsFix(at - 3000, 41.9, 12.4)]);
+  tracker.send(2, [gpsFix(at - 2000, 41.9, 12.4)]);
+  tracker.send(3, [gpsFix(at - 2000, 41.9001, 12.4)]);
+  tracker.send(4, [gpsFix(at - 1000, 41.9, 12.4), { kind: "alarm", type: "sos", code: "01", deviceTimeMs: at - 1000 }]);
+  await tracker.until("ok 4");
+  expect(await locations(id)).toHaveLength(4);
+  expect(await keysOf(id)).toHaveLength(3);
+});
+
+test("the ingest looks for a report that somebody else may have stored meanwhile", async () => {
+  const { id, tracker } = await device();
+  const at = clock.nowMs();
+  tracker.send(1, [gpsFix(at - 9000, 41.9, 12.4)]);
+  await tracker.until("ok 1");
+  await world.db.run`update device_state set newest_report_at = ${new Date(at - 1000)} where device_id = ${id}`;
+  tracker.send(2, [gpsFix(at - 5000, 41.9, 12.4)]);
+  await tracker.until("ok 2");
+  expect(await locations(id)).toHaveLength(2);
+  expect(await keysOf(id)).toHaveLength(2);
+  expect((await state(id)).newest_report_at).toEqual(new Date(at - 1000));
 });
 
 test("the ingest answers a packet that is sent again, and stores it once", async () => {

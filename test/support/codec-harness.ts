@@ -49,7 +49,7 @@ export function decode(protocol: ProtocolDefinition, bytes: Buffer, session: Ses
   const decoder = new StreamDecoder(protocol);
   decoder.push(bytes);
   const { frames, problems } = decoder.decode(session);
-  return { frames, problems, rest: Buffer.from(decoder.pending) };
+  return { frames: [...frames], problems: [...problems], rest: Buffer.from(decoder.pending) };
 }
 
 /** How many bytes the protocol looks at to find the pieces of a stream. Frames are not read. */

@@ -22,7 +22,7 @@ const ALARMS: Readonly<Record<Dialect, Readonly<Record<string, AlarmType>>>> = {
 /** AP10: a position report with an alarm code after the cell. Code 00 is a report without an alarm. */
 export function readAlarm(frame: IwFrame, session: IwSession): TrackerMessage[] {
   const report = reportOf(frame, session);
-  const code = report?.tail[4]?.trim().padStart(2, "0") ?? frame.fields[5]?.trim() ?? "";
+  const code = report?.more[0]?.trim().padStart(2, "0") ?? frame.fields[5]?.trim() ?? "";
   if (!/^\d{2}$/.test(code)) throw new MalformedFrame("bad alarm code");
   const deviceTimeMs = report?.fix.deviceTimeMs ?? null;
   const messages: TrackerMessage[] = report ? [report.fix, vitals(deviceTimeMs, report.metrics)] : [];

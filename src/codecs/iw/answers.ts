@@ -3,30 +3,27 @@ import type { CommandAnswer, MessageAnswer, TrackerMessage } from "../tracker-me
 import { readWholeNumber } from "../wire/numbers.ts";
 import type { IwFrame, IwSession } from "./fields.ts";
 
-/** Codes of commands beyond 11 to 40. From the device they are always answers. */
-const COMMAND_CODES = new Set(
-  "46 76 77 84 85 86 87 88 89 93 96 XL XY XZ XT JZ OX TE MC PH TF SM WL".split(" ").map((code) => `AP${code}`),
-);
+/** Codes of commands: 11 to 40, and these. From the device they are always answers. */
+const COMMAND_CODES: ReadonlySet<string> = new Set([
+  ...Array.from({ length: 30 }, (_, index) => `AP${index + 11}`),
+  ..."46 76 77 84 85 86 87 88 89 93 96 XL XY XZ XT JZ OX TE MC PH TF SM WL".split(" ").map((code) => `AP${code}`),
+]);
 
-const SERIAL = /^\d{6}$/;
+const SERIAL = /^\s*\d{6}\s*$/;
 
 /**
  * A frame that answers one of our commands must never be answered, or both sides go on forever: its first field is a serial
  * that waits, or six digits are all it says, or its code is that of a command.
  */
-export function isAnswer({ code, body, fields }: IwFrame, session: IwSession): boolean {
-  const number = /^AP(\d{2})$/.test(code) ? Number(code.slice(2)) : 0;
-  return (
-    (number >= 11 && number <= 40) ||
-    COMMAND_CODES.has(code) ||
-    SERIAL.test(body.trim()) ||
-    session.device?.outstandingSerials.has(fields[0]?.trim() ?? "") === true
-  );
+export function isAnswer(frame: IwFrame, { device }: IwSession): boolean {
+  if (COMMAND_CODES.has(frame.code) || SERIAL.test(frame.body)) return true;
+  if (device === undefined || device.outstandingSerials.size === 0) return false;
+  return device.outstandingSerials.has(frame.fields[0]?.trim() ?? "");
 }
 
 /** Enough to be taken for an answer when the code is none that we know. */
 export function startsWithSerial({ fields }: IwFrame): boolean {
-  return SERIAL.test(fields[0]?.trim() ?? "");
+  return SERIAL.test(fields[0] ?? "");
 }
 
 /** BP and AP of one code belong together; of those we send only BP33 is answered with the value it set. */

@@ -6,14 +6,26 @@ import type { IwTraits } from "./traits.ts";
 
 export type IwSession = Session<IwTraits>;
 
-export interface IwFrame {
+export class IwFrame {
   /** `IW` or `TRV`. */
-  prefix: string;
+  readonly prefix: string;
   /** Four characters: `AP01`. */
-  code: string;
-  /** Behind the code and its comma. */
-  body: string;
-  fields: string[];
+  readonly code: string;
+  /** After the code and its comma. */
+  readonly body: string;
+  #fields: readonly string[] | undefined;
+
+  constructor(prefix: string, code: string, body: string) {
+    this.prefix = prefix;
+    this.code = code;
+    this.body = body;
+  }
+
+  /** Split when somebody first asks: positions, which are most frames, are read without. */
+  get fields(): readonly string[] {
+    this.#fields ??= this.body.split(",");
+    return this.#fields;
+  }
 }
 
 export type Dialect = IwTraits["dialect"];
@@ -37,6 +49,18 @@ export function wholeNumberOf(text: string | undefined): number {
   const digits = text?.trim() ?? "";
   if (!/^\d{1,9}$/.test(digits)) throw new MalformedFrame("not a whole number");
   return Number(digits);
+}
+
+/** The whole number in a part of a text. -1: the part is empty, too long, or has something else than digits in it. */
+export function digitsIn(text: string, start = 0, end = text.length, maxDigits = 10): number {
+  if (end <= start || end - start > maxDigits) return -1;
+  let value = 0;
+  for (let at = start; at < end; at++) {
+    const digit = text.charCodeAt(at) - 0x30;
+    if (digit < 0 || digit > 9) return -1;
+    value = value * 10 + digit;
+  }
+  return value;
 }
 
 export type Metrics = Partial<Record<MetricKey, number | null>>;
@@ -63,8 +87,14 @@ export function vitals(
   metrics: Metrics,
   extra: Record<string, unknown> = noExtra,
 ): Vitals | Heartbeat {
-  if (Object.keys(metrics).length === 0 && Object.keys(extra).length === 0) return { kind: "heartbeat" };
+  if (isEmpty(metrics) && isEmpty(extra)) return { kind: "heartbeat" };
   return { kind: "vitals", deviceTimeMs, metrics, extra };
+}
+
+/** Unlike Object.keys, makes no list. */
+function isEmpty(record: object): boolean {
+  for (const _key in record) return false;
+  return true;
 }
 
 export const heartbeat = (): TrackerMessage[] => [{ kind: "heartbeat" }];

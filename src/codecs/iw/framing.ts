@@ -13,9 +13,12 @@ const maxMediaFieldBytes = 4096;
 
 const HASH = 0x23;
 const COMMA = 0x2c;
+/** Frames begin with IW or TRV. */
+const [LETTER_I, LETTER_T] = [0x49, 0x54];
 /** The server's own BP frames are known too, so that an echo is skipped as one frame. */
 const startPattern = /IW(?:[AB]P|null)|TRV[ABCY]P/g;
 const starts = ["IWAP", "IWBP", "IWnull", "TRVAP", "TRVBP", "TRVCP", "TRVYP"];
+const mediaStarts = ["IWAP07", "IWAP42", "IWnull"];
 
 export function isBlank(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0d || byte === 0x0a || byte === 0;
@@ -40,15 +43,23 @@ export function nextPiece(
   if (from + mediaBytes > bytes.length) return { kind: "incomplete", start: from, scannedTo, carried: mediaBytes };
   let start = from;
   while (start < bytes.length && isBlank(bytes[start])) start++;
-  const head = bytes.toString("latin1", start, start + 6);
-  if (starts.some((word) => word.length > head.length && word.startsWith(head))) {
-    return { kind: "incomplete", start, scannedTo: start };
-  }
-  if (!starts.some((word) => head.startsWith(word))) return { kind: "stray", start, end: nextStart(bytes, start) };
-  return (isMedia(head) && mediaPiece(bytes, start)) || textPiece(bytes, start, scannedTo);
+  const isStart = isAnyAt(starts, bytes, start);
+  if (isStart === undefined) return { kind: "incomplete", start, scannedTo: start };
+  if (!isStart) return { kind: "stray", start, end: nextStart(bytes, start) };
+  return (isAnyAt(mediaStarts, bytes, start) && mediaPiece(bytes, start)) || textPiece(bytes, start, scannedTo);
 }
 
-const isMedia = (head: string): boolean => /^IW(?:AP07|AP42|null)/.test(head);
+/** Whether one of the words is there. Undefined: the bytes end too early to say. Compares bytes, so that nothing is allocated. */
+function isAnyAt(words: readonly string[], bytes: Buffer, at: number): boolean | undefined {
+  let isOpen = false;
+  for (const word of words) {
+    let matched = 0;
+    while (matched < word.length && bytes[at + matched] === word.charCodeAt(matched)) matched++;
+    if (matched === word.length) return true;
+    if (at + matched >= bytes.length) isOpen = true;
+  }
+  return isOpen ? undefined : false;
+}
 
 export function hasStart(text: string): boolean {
   return text.search(startPattern) >= 0;
@@ -65,9 +76,8 @@ export function lastStartWithin(bytes: Buffer, start: number, end: number): numb
 /** Where stray bytes end: at a start of a frame, at a tail that may become one, or at the end of the bytes. */
 function nextStart(bytes: Buffer, from: number): number {
   for (let at = from; at < bytes.length; at++) {
-    if (bytes[at] !== 0x49 && bytes[at] !== 0x54) continue;
-    const head = bytes.toString("latin1", at, at + 6);
-    if (starts.some((word) => head.startsWith(word) || word.startsWith(head))) return at;
+    const isPossible = bytes[at] === LETTER_I || bytes[at] === LETTER_T;
+    if (isPossible && isAnyAt(starts, bytes, at) !== false) return at;
   }
   return bytes.length;
 }
@@ -131,10 +141,9 @@ export type IwPiece =
 
 /** The parts of a whole frame. */
 export function readParts(raw: Buffer): IwPiece {
-  const head = raw.toString("latin1", 0, 6);
-  const header = isMedia(head) ? mediaHeader(raw, 0) : "text";
+  const header = isAnyAt(mediaStarts, raw, 0) ? mediaHeader(raw, 0) : "text";
   if (typeof header === "object")
     return { kind: "media", header: header.text, data: raw.subarray(header.dataStart, -1) };
-  const prefix = head.startsWith("TRV") ? "TRV" : "IW";
+  const prefix = raw[0] === LETTER_T ? "TRV" : "IW";
   return { kind: "text", prefix, text: raw.toString("utf8", prefix.length, raw.length - 1) };
 }

@@ -1,4 +1,5 @@
 import type { AccessPoint, CellTower } from "../tracker-message.ts";
+import { digitsIn } from "./fields.ts";
 
 export interface Networks {
   cells: CellTower[];
@@ -10,35 +11,40 @@ const NUMBER = /^-?\d{1,10}$/;
 /**
  * Cells and access points among the fields of a report, distinguished by their shape: `ssid|mac|signal`, `lac|cid|signal` and
  * `mcc|mnc|lac|cid|signal`, joined by `&` or commas. Anything else (codes, languages, pieces of names) is passed over.
+ * The network, and the first cell, are those of the report.
  */
-export function readNetworks(fields: readonly string[], mcc: string | undefined, mnc: string | undefined): Networks {
-  const networks: Networks = { cells: [], accessPoints: [] };
+export function readNetworks(fields: readonly string[], mcc: number, mnc: number, ownCell?: CellTower): Networks {
+  const networks: Networks = { cells: ownCell ? [ownCell] : [], accessPoints: [] };
+  if (fields.length === 0) return networks;
   for (const item of fields.flatMap((field) => field.split("&"))) {
     const parts = item.split("|").map((part) => part.trim());
     const accessPoint = readAccessPoint(parts.at(-2) ?? "", parts.at(-1) ?? "");
     if (accessPoint === null) continue;
     if (accessPoint) networks.accessPoints.push(accessPoint);
     else if ((parts.length === 3 || parts.length === 5) && parts.every((part) => NUMBER.test(part))) {
-      const cell = readCell(parts.length === 5 ? parts : [mcc, mnc, ...parts]);
+      const [signal = "", cid = "", lac = "", ownMnc, ownMcc] = parts.toReversed();
+      const cell = cellOf(
+        ownMcc === undefined ? mcc : digitsIn(ownMcc),
+        ownMnc === undefined ? mnc : digitsIn(ownMnc),
+        digitsIn(lac),
+        digitsIn(cid),
+        Number(signal),
+      );
       if (cell) networks.cells.push(cell);
     }
   }
   return networks;
 }
 
-/** Mcc, mnc, area, cell and perhaps a signal. */
-export function readCell(parts: readonly (string | undefined)[]): CellTower | undefined {
-  if (!parts.slice(0, 4).every((part) => /^\d{1,10}$/.test(part ?? ""))) return undefined;
-  const [mcc = 0, mnc = 0, lac = 0, cid = 0] = parts.map(Number);
-  if (mcc === 0 || cid === 0) return undefined;
+/** Undefined for a part that is no number, and for a cell that is none. */
+export function cellOf(mcc: number, mnc: number, lac: number, cid: number, signal: number): CellTower | undefined {
+  if (mcc <= 0 || mnc < 0 || lac < 0 || cid <= 0) return undefined;
   // Positive signals are on a scale that no paper explains.
-  const signal = Number(parts[4] ?? 0);
   return { mcc, mnc, lac, cid, signalDbm: signal < 0 ? signal : null };
 }
 
-export function readNetwork(mcc: string | undefined, mnc: string | undefined): { mcc: number; mnc: number } | null {
-  if (!/^\d{1,3}$/.test(mcc ?? "") || !/^\d{1,3}$/.test(mnc ?? "") || Number(mcc) === 0) return null;
-  return { mcc: Number(mcc), mnc: Number(mnc) };
+export function networkOf(mcc: number, mnc: number): { mcc: number; mnc: number } | null {
+  return mcc <= 0 || mnc < 0 ? null : { mcc, mnc };
 }
 
 /** Undefined: no address. Null: an address that is all zeros or all ones. */

@@ -59,23 +59,24 @@ export const reports: ReadonlyMap<string, Report> = new Map<string, Report>([
 /** A report of a kind that is not decoded (weather, cell lookup, logs): a watch that gets no answer hangs or repeats it. */
 export const otherReport: Report = { read: heartbeat };
 
-const replyOf = (prefix: string, code: string, fields: readonly string[]): readonly Buffer[] => {
+function replyOf(prefix: string, code: string, fields: readonly string[]): readonly Buffer[] {
   const word = prefix + String.fromCharCode(code.charCodeAt(0) + 1) + code.slice(1);
   return [Buffer.from(`${[word, ...fields].join(",")}#`, "latin1")];
-};
+}
 
 /** Answers that say nothing of their frame are made once: one for each packet that waits would be the collector's work. */
-const plainReplies: ReadonlyMap<string, readonly Buffer[]> = new Map(
-  ["IW", "TRV"].flatMap((prefix) =>
-    [...reports].flatMap(([code, { answer, isSilent }]): [string, readonly Buffer[]][] =>
-      answer || isSilent ? [] : [[prefix + code, replyOf(prefix, code, [])]],
-    ),
-  ),
-);
+function plainReplies(prefix: string): ReadonlyMap<string, readonly Buffer[]> {
+  const plain = [...reports].filter(([, { answer, isSilent }]) => !answer && !isSilent);
+  return new Map(plain.map(([code]) => [code, replyOf(prefix, code, [])]));
+}
+const plainRepliesOf: ReadonlyMap<string, ReadonlyMap<string, readonly Buffer[]>> = new Map([
+  ["IW", plainReplies("IW")],
+  ["TRV", plainReplies("TRV")],
+]);
 const noReplies: readonly Buffer[] = [];
 
 export function replyTo(frame: IwFrame, report: Report): readonly Buffer[] {
   const { prefix, code } = frame;
   if (report.isSilent) return noReplies;
-  return plainReplies.get(prefix + code) ?? replyOf(prefix, code, report.answer?.(frame) ?? []);
+  return plainRepliesOf.get(prefix)?.get(code) ?? replyOf(prefix, code, report.answer?.(frame) ?? []);
 }

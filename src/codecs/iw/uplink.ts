@@ -1,7 +1,7 @@
 import { MalformedFrame } from "../malformed-frame.ts";
 import type { FrameContent } from "../protocol-definition.ts";
 import { isAnswer, readAnswers, startsWithSerial } from "./answers.ts";
-import { type IwFrame, type IwSession, prefixOf } from "./fields.ts";
+import { IwFrame, type IwSession, prefixOf } from "./fields.ts";
 import { hasStart, lastStartWithin, readParts } from "./framing.ts";
 import { readLogin } from "./identity.ts";
 import { mediaReply, readMedia, readMediaHeader } from "./media.ts";
@@ -29,8 +29,7 @@ export function readFrame(raw: Buffer, session: IwSession): FrameContent {
 function frameOf(prefix: string, text: string): IwFrame {
   const code = text.slice(0, 4);
   if (!/^[ACY]P[0-9A-Z]{2}$/.test(code)) throw new MalformedFrame("unknown code");
-  const body = text.slice(text[4] === "," ? 5 : 4);
-  return { prefix, code, body, fields: body.split(",") };
+  return new IwFrame(prefix, code, text.slice(text[4] === "," ? 5 : 4));
 }
 
 function readTextFrame(frame: IwFrame, session: IwSession): FrameContent {
