@@ -1,4 +1,4 @@
-import type { BatchStep } from "../ingest/batch-step.ts";
+import { type BatchStep, forUncommonMessages } from "../ingest/batch-step.ts";
 import { commandAnswers } from "../ingest/command-answers.ts";
 import { deviceCodes } from "../ingest/device-codes.ts";
 import { storeEcgParts } from "../ingest/ecg-parts.ts";
@@ -33,7 +33,17 @@ export function deviceServices(options: DeviceServicesOptions): DeviceServices {
   return {
     // Messages first: an answer without a serial belongs to the command that waits for it, if one does. The gate comes before
     // the steps that store recordings.
-    steps: [deviceCodes, messageAnswers, commandAnswers, gate, inboundMessages, storeEcgParts, simChanges],
+    steps: [
+      forUncommonMessages([
+        deviceCodes,
+        messageAnswers,
+        commandAnswers,
+        gate,
+        inboundMessages,
+        storeEcgParts,
+        simChanges,
+      ]),
+    ],
     downlinks: [makeCommandLane({ ackTimeoutSeconds: commandAckTimeoutSeconds }), (host) => new MessageLane(host)],
   };
 }

@@ -3,7 +3,7 @@ import type { TrackerMessage } from "../codecs/tracker-message.ts";
 import type { DeviceHold } from "./device-memory.ts";
 import type { BatchRows } from "./ingest-rows.ts";
 
-/** A report that was not stored before, with messages that steps are about. */
+/** A packet that was not stored before. */
 export interface AcceptedPacket {
   hold: DeviceHold;
   messages: readonly TrackerMessage[];
@@ -32,10 +32,15 @@ export type BatchStep = (
   nowMs: number,
 ) => Promise<void>;
 
-/** What nearly all packets consist of; no step is about them. */
+/** What nearly all packets consist of. */
 const commonKinds: ReadonlySet<TrackerMessage["kind"]> = new Set(["login", "heartbeat", "fix", "vitals", "alarm"]);
+const isUncommon = ({ kind }: TrackerMessage): boolean => !commonKinds.has(kind);
 
-export function concernsSteps(messages: readonly TrackerMessage[]): boolean {
-  for (const { kind } of messages) if (!commonKinds.has(kind)) return true;
-  return false;
-}
+/** Steps that are about other messages than the common ones: most batches have none, and one look at them is enough for all. */
+export const forUncommonMessages =
+  (steps: readonly BatchStep[]): BatchStep =>
+  async (client, packets, rows, nowMs) => {
+    const concerned = packets.filter(({ messages }) => messages.some(isUncommon));
+    if (concerned.length === 0) return;
+    for (const step of steps) await step(client, concerned, rows, nowMs);
+  };

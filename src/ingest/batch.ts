@@ -10,7 +10,7 @@ import type { OutboundEntry } from "../outbox/outbound-entry.ts";
 import { type Lane, lanesOf } from "../outbox/outbound-lanes.ts";
 import { eventTypes } from "../resources/events/event-types.ts";
 import type { Tracer } from "../tracing/tracer.ts";
-import { type AcceptedPacket, type BatchStep, concernsSteps, type PartRefusal } from "./batch-step.ts";
+import type { AcceptedPacket, BatchStep, PartRefusal } from "./batch-step.ts";
 import {
   beginStatements,
   commitStatement,
@@ -156,7 +156,7 @@ export async function storeBatch(
     const evaluation = evaluations.get(hold) as DeviceEvaluation;
     if (isNew[index]) {
       evaluation.take(messages, receivedAtMs, keys[index]);
-      if (concernsSteps(messages)) taken.push({ packet, hold, messages, receivedAtMs, refusal: undefined });
+      taken.push({ packet, hold, messages, receivedAtMs, refusal: undefined });
     } else evaluation.seen(messages, receivedAtMs);
   }
   for (const evaluation of evaluations.values()) evaluation.finish();
