@@ -126,13 +126,16 @@ export function keepHeapSmall(): () => void {
 }
 
 /**
- * V8 has no call for a collection that marks beside the program. Two of its flags, set for the moment of a collection of the young
- * generation (a few milliseconds), make it begin one: the first says that it is due, the second that it is to save memory.
+ * V8 has no call for a collection that marks beside the program. One of its flags, set for the moment of a collection of the young
+ * generation (a few milliseconds), makes it begin one. A collection that is to save memory (`optimize-for-size`) would empty more
+ * pages, and was worse: it forgets the shapes of all objects that do not live just then, packets for one, and the code that was
+ * compiled for them, so that the first half second of the next load took twice the CPU and ten times as long (measured). What is
+ * left to save V8 saves by itself, eight seconds of rest after this one.
  */
-const flagsOfBeginning = ["stress-incremental-marking", "optimize-for-size"];
+const flagOfBeginning = "stress-incremental-marking";
 
 export function v8Heap(): Heap {
-  const collect = withFlags(["expose-gc"], () => runInNewContext("gc")) as (options: { type: "minor" }) => void;
+  const collect = withFlag("expose-gc", () => runInNewContext("gc")) as (options: { type: "minor" }) => void;
   return {
     size: () => {
       // The young generation grows and shrinks with the load.
@@ -141,15 +144,15 @@ export function v8Heap(): Heap {
         spaces.reduce((bytes, space) => bytes + pick(space), 0);
       return { totalBytes: sum((space) => space.space_size), usedBytes: sum((space) => space.space_used_size) };
     },
-    beginCollection: () => withFlags(flagsOfBeginning, () => collect({ type: "minor" })),
+    beginCollection: () => withFlag(flagOfBeginning, () => collect({ type: "minor" })),
   };
 }
 
-function withFlags<T>(flags: readonly string[], work: () => T): T {
+function withFlag<T>(flag: string, work: () => T): T {
   try {
-    for (const flag of flags) setFlagsFromString(`--${flag}`);
+    setFlagsFromString(`--${flag}`);
     return work();
   } finally {
-    for (const flag of flags) setFlagsFromString(`--no-${flag}`);
+    setFlagsFromString(`--no-${flag}`);
   }
 }
