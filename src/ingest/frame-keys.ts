@@ -146,8 +146,8 @@ export function positionsStatement({ asked }: SortedReports): QueryArrayConfig {
   const rows = [...asked.values()];
   return {
     name: "ingest_known_positions",
-    text: `select n.place, l.id from unnest($1::uuid[], $2::timestamptz[], $3::int4[]) as n(device_id, ts, place)
-      join locations l on l.device_id = n.device_id and l.ts = n.ts
+    text: `select n.place, l.id from locations l
+      join unnest($1::uuid[], $2::timestamptz[], $3::int4[]) as n(device_id, ts, place) on l.device_id = n.device_id and l.ts = n.ts
       where l.device_id = any($1::uuid[])`,
     values: [
       uuids(rows),

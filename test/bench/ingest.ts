@@ -37,12 +37,12 @@ const residentBytes = (pid: number): number =>
 
 const rest = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Bytes of an idle connection: what the process at rest has grown by, a moment after all have connected. */
+/** Bytes of an idle connection: what the process at rest has grown by, some seconds after all have connected. */
 async function idleBytes(target: Target, connections: number): Promise<number> {
-  await rest(5000);
+  await rest(15_000);
   const before = residentBytes(target.pid);
   const devices = await connectDevices(target.port, connections);
-  await rest(3000);
+  await rest(15_000);
   const after = residentBytes(target.pid);
   await devices.close();
   return (after - before) / connections;

@@ -104,7 +104,10 @@ test("a packet is one trace from its arrival to the webhook that it causes", asy
   expect(packet.parentSpanId).toBeUndefined();
   const batch = named(spans, "store batch");
   expect(batch.parentSpanId).toBe(packet.spanId);
-  expect(named(spans, /INSERT ingest_frames$/)).toMatchObject({ kind: 3, parentSpanId: batch.spanId });
+  expect(named(spans, /INSERT ingest_frames, SELECT locations$/)).toMatchObject({
+    kind: 3,
+    parentSpanId: batch.spanId,
+  });
   expect(named(spans, "COPY").parentSpanId).toBe(batch.spanId);
   expect(named(spans, "WITH outbound_lanes, COMMIT").parentSpanId).toBe(batch.spanId);
   expect(named(spans, "webhook alarm.sos")).toMatchObject({
