@@ -39,8 +39,9 @@ describe("the heap at rest", () => {
     const heap = fakeHeap(160, 130);
     const atRest = new HeapAtRest(heap);
     atRest.look(0.6, 0);
+    atRest.look(0.1, 250);
     expect(heap.begun).toBe(0);
-    atRest.look(0.1, 500);
+    atRest.look(0.04, 500);
     expect(heap.begun).toBe(1);
     atRest.look(0.9, 1000);
     expect(heap.begun).toBe(1);

@@ -35,7 +35,7 @@ export interface Heap {
 
 const defaultOptions: HeapAtRestOptions = {
   everyMs: 500,
-  restUtilization: 0.25,
+  restUtilization: 0.05,
   growthFactor: 1.15,
   growthBytes: 16 * 1024 * 1024,
   maxCollections: 4,

@@ -27,6 +27,8 @@ const { values: options } = parseArgs({
     only: { type: "string", default: "client,conversions,webhooks" },
     /** Packets a second; half of what the service takes unless given. At a lower rate p99 is steadier, and a delay shows sooner. */
     rate: { type: "string" },
+    /** 3: gateway, API and worker each in a process of its own. */
+    processes: { type: "string", default: "1" },
   },
   strict: false,
 });
@@ -58,7 +60,7 @@ export async function benchBusy(): Promise<Row[]> {
   const where = ["--data-dir", folder.path];
   const env = {
     VIGIL_LOG_LEVEL: "warn",
-    VIGIL_PROCESSES: "1",
+    VIGIL_PROCESSES: options.processes as string,
     VIGIL_GATEWAY_HOST: "127.0.0.1",
     VIGIL_GATEWAY_PACKETS_PER_MINUTE: "1000000",
     VIGIL_GATEWAY_NEW_PER_ADDRESS_PER_MINUTE: "1000000",
