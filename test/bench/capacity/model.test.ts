@@ -27,7 +27,7 @@ describe("the model of capacity", () => {
   it("lets batches grow with the rate, from one packet to the most that a transaction takes", () => {
     expect(packetsPerBatch(1, 0, figures)).toBe(1);
     expect(packetsPerBatch(4000, 0, figures)).toBeCloseTo((4000 * 0.001) / 0.4);
-    expect(packetsPerBatch(1e6, 0, figures)).toBe(2000);
+    expect(packetsPerBatch(1e6, 0, figures)).toBe(1000);
     expect(packetsPerBatch(4000, 1, figures)).toBeGreaterThan(packetsPerBatch(4000, 0, figures));
   });
 

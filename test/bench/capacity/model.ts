@@ -90,7 +90,7 @@ export function packetsPerBatch(
   const eachSeconds = (both(packet) + partners * both(row)) / 1e6;
   const free = 1 - perSecond * eachSeconds;
   const count = free <= 0 ? Number.POSITIVE_INFINITY : (perSecond * fixedSeconds) / free;
-  return Math.min(2000, Math.max(1, count));
+  return Math.min(1000, Math.max(1, count));
 }
 
 /** What the packets that a device sends between two checkpoints write to the log beyond the usual, in sum. */

@@ -38,7 +38,7 @@ export interface SimulatedPacket {
   settled(): void;
 }
 
-export const batchPackets = 2000;
+export const batchPackets = 1000;
 export const secondBatchThreshold = 200;
 /** Packets that are answered in one piece of simulated work. */
 const pieceOf = 8;
