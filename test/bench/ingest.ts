@@ -37,15 +37,20 @@ const residentBytes = (pid: number): number =>
 
 const rest = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Bytes of an idle connection: what the process at rest has grown by, some seconds after all have connected. */
+/**
+ * Bytes of an idle connection, some seconds after all have connected: what the process at rest has more than without them, before
+ * they came or after they have left, whichever is less. What a process needed to start may be given back only after some work.
+ */
 async function idleBytes(target: Target, connections: number): Promise<number> {
-  await rest(15_000);
-  const before = residentBytes(target.pid);
+  const atRest = async (): Promise<number> => {
+    await rest(15_000);
+    return residentBytes(target.pid);
+  };
+  const before = await atRest();
   const devices = await connectDevices(target.port, connections);
-  await rest(15_000);
-  const after = residentBytes(target.pid);
+  const beside = await atRest();
   await devices.close();
-  return (after - before) / connections;
+  return (beside - Math.min(before, await atRest())) / connections;
 }
 
 /** Durable packets of the whole pipeline, in a service process, against a bare gateway that copies the same rows. */
