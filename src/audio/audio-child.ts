@@ -2,7 +2,6 @@ import { type ChildProcess, type Serializable, spawn } from "node:child_process"
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { cpuMsOf } from "../lib/cpu-time.ts";
 import type { AudioJob, AudioResult } from "./audio-jobs.ts";
 import type { JobAnswer } from "./audio-process.ts";
 
@@ -11,18 +10,7 @@ export interface ChildLimits {
   timeoutMs: number;
   /** All memory that the process may write to: heap, buffers and WebAssembly. */
   memoryMb: number;
-  /** After this time it is seen whether a process that has only idle cores had one for at least half of it. */
-  patienceMs: number;
 }
-
-/**
- * Whether a process has only the cores that nobody else wants, or a share of them, a small one. A core that is wanted is taken from the
- * first at once; from the second only at the end of its turn, so that each step of a packet waits a few milliseconds (measured).
- */
-export type Cores = "idle" | "share";
-
-/** A job of a process for which no core was idle. Nothing is known against it. */
-export class JobStarved extends Error {}
 
 /** A job that was ended because it took too long, needed too much memory or brought its process down. */
 export class JobLost extends Error {}
@@ -33,16 +21,14 @@ export class AudioChild {
   /** It keeps so much memory from earlier jobs that the next one could miss it. */
   isWorn = false;
   readonly #limits: ChildLimits;
-  readonly #cores: Cores;
   readonly #child: ChildProcess;
   #finish: ((outcome: { result: AudioResult } | { error: Error }) => void) | undefined;
   #jobs = 0;
   #hasStarted = false;
 
-  constructor(limits: ChildLimits, cores: Cores) {
+  constructor(limits: ChildLimits) {
     this.#limits = limits;
-    this.#cores = cores;
-    this.#child = startProcess(limits.memoryMb, cores);
+    this.#child = startProcess(limits.memoryMb);
     this.#child.on("message", (message) => this.#onAnswer(message as unknown as JobAnswer));
     this.#child.on("error", (error) => this.#die(error.message));
     this.#child.on("exit", (code, signal) => this.#die(signal ?? `exit ${code}`));
@@ -53,16 +39,13 @@ export class AudioChild {
     this.#child.ref();
     this.#child.channel?.ref();
     return new Promise((resolve, reject) => {
-      const timers = [
-        setTimeout(
-          () => this.#giveUp(new JobLost("an audio process was ended: it took too long")),
-          this.#limits.timeoutMs,
-        ),
-        ...this.#watchForStarving(),
-      ];
+      const timer = setTimeout(() => {
+        this.#lose(new JobLost("an audio process was ended: it took too long"));
+        void this.end();
+      }, this.#limits.timeoutMs);
       this.#finish = (outcome) => {
         this.#finish = undefined;
-        for (const timer of timers) clearTimeout(timer);
+        clearTimeout(timer);
         this.#release();
         if ("result" in outcome) resolve(outcome.result);
         else reject(outcome.error);
@@ -72,23 +55,6 @@ export class AudioChild {
         if (error) this.#die(error.message);
       });
     });
-  }
-
-  #watchForStarving(): NodeJS.Timeout[] {
-    const { pid } = this.#child;
-    if (this.#cores === "share" || pid === undefined) return [];
-    const { patienceMs } = this.#limits;
-    const beforeMs = cpuMsOf(pid) ?? 0;
-    const look = (): void => {
-      const workedMs = (cpuMsOf(pid) ?? Number.POSITIVE_INFINITY) - beforeMs;
-      if (workedMs < patienceMs / 2) this.#giveUp(new JobStarved("no core was idle"));
-    };
-    return [setTimeout(look, patienceMs)];
-  }
-
-  #giveUp(error: Error): void {
-    this.#lose(error);
-    void this.end();
   }
 
   /** Kills: a process that hangs does not hear a polite request. */
@@ -135,14 +101,10 @@ export class AudioChild {
  */
 const limitAndRun = 'ulimit -d "$0"; ulimit -c 0; exec "$@"';
 
-/** Linux has the program for it; elsewhere the process has its share. */
-const limitAndRunIdle = 'ulimit -d "$0"; ulimit -c 0; chrt -i 0 true 2>/dev/null && exec chrt -i 0 "$@"; exec "$@"';
-
-function startProcess(memoryMb: number, cores: Cores): ChildProcess {
+function startProcess(memoryMb: number): ChildProcess {
   const heap = `--max-old-space-size=${Math.floor(memoryMb / 2)}`;
   const command = [process.execPath, heap, ...entry()];
-  const script = cores === "idle" ? limitAndRunIdle : limitAndRun;
-  return spawn("/bin/sh", ["-c", script, String(memoryMb * 1024 + codeRangeKb()), ...command], {
+  return spawn("/bin/sh", ["-c", limitAndRun, String(memoryMb * 1024 + codeRangeKb()), ...command], {
     // What decoders print about damaged files is for nobody, and the settings of the service are not for decoders.
     stdio: ["ignore", "ignore", "ignore", "ipc"],
     env: {},

@@ -1,6 +1,6 @@
 import { serviceUnavailable } from "../lib/errors.ts";
 import { FairSlots } from "../lib/fair-slots.ts";
-import { AudioChild, type ChildLimits, JobStarved } from "./audio-child.ts";
+import { AudioChild, type ChildLimits } from "./audio-child.ts";
 import type { AudioJob, AudioResult } from "./audio-jobs.ts";
 
 export interface ProcessPoolOptions extends Partial<ChildLimits> {
@@ -16,8 +16,7 @@ export interface ProcessPoolOptions extends Partial<ChildLimits> {
  * Processes for work on files that may be made to do harm: it would hold up the event loop, and only a process has a limit on all
  * of its memory, buffers and WebAssembly included. One is started with its first job; one that hangs, dies or needs too
  * much memory costs its own job and nothing else. A tenant has one process at a time, and tenants take turns;
- * an organization counts as two, for its uploads and for its speech, so that one process is always left to others. Processes have the cores that nobody else wants, so that devices are answered
- * as fast as without them.
+ * an organization counts as two, for its uploads and for its speech, so that one process is always left to others.
  */
 export class ProcessPool {
   readonly #slots: FairSlots;
@@ -29,9 +28,9 @@ export class ProcessPool {
 
   constructor(options: ProcessPoolOptions = {}) {
     const { processes = 3, maxWaiting = 64, maxWaitingPerTenant = 8, idleMs = 60_000 } = options;
-    const { timeoutMs = 20_000, memoryMb = 512, patienceMs = 5000 } = options;
+    const { timeoutMs = 20_000, memoryMb = 512 } = options;
     this.#slots = new FairSlots({ slots: processes, slotsPerTenant: 1, maxWaiting, maxWaitingPerTenant });
-    this.#limits = { timeoutMs, memoryMb, patienceMs };
+    this.#limits = { timeoutMs, memoryMb };
     this.#idleMs = idleMs;
   }
 
@@ -46,25 +45,10 @@ export class ProcessPool {
       const child = this.#takeChild();
       try {
         return await child.perform(job);
-      } catch (error) {
-        if (!(error instanceof JobStarved)) throw error;
       } finally {
         this.#giveBack(child);
       }
-      return this.#performWithShare(job);
     });
-  }
-
-  /** The machine is busy for longer than a caller wants to wait: now the job takes its share of the cores. */
-  async #performWithShare(job: AudioJob): Promise<AudioResult> {
-    if (this.#isClosed) throw serviceUnavailable();
-    const child = new AudioChild(this.#limits, "share");
-    this.#children.add(child);
-    try {
-      return await child.perform(job);
-    } finally {
-      this.#end(child);
-    }
   }
 
   #takeChild(): AudioChild {
@@ -73,7 +57,7 @@ export class ProcessPool {
       if (!idle.child.isOver) return idle.child;
       this.#children.delete(idle.child);
     }
-    const child = new AudioChild(this.#limits, "idle");
+    const child = new AudioChild(this.#limits);
     this.#children.add(child);
     return child;
   }

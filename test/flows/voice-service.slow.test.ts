@@ -1,26 +1,11 @@
-import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { afterAll, describe, expect, it, vi } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { VoiceService } from "../../src/audio/voice-service.ts";
 import { writeWav } from "../../src/audio/wav-file.ts";
 import { readAmrFrames } from "../../src/lib/amr-frames.ts";
-import { childPids } from "../support/child-pids.ts";
 import { fixture, floatWavFile, loudness, wavFile } from "../support/voice-samples.ts";
 import { wavSamples } from "../support/voice-upload.ts";
 
 const tenant = "organization";
-const hasChrt = spawnSync("chrt", ["-i", "0", "true"]).status === 0;
-
-/** Of Linux: who has only the cores that nobody else wants. */
-const idlePolicy = 5;
-function policyOf(pid: number): number | undefined {
-  try {
-    return Number(readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ")[38]);
-  } catch {
-    return undefined;
-  }
-}
-
 const form = { bitRate: 12_200, maxDurationMs: 30_000 };
 
 describe("the voice service", () => {
@@ -127,21 +112,6 @@ describe("the voice service", () => {
       }
     }
     expect((await service.toDeviceAudio(tenant, fixture("voice.mp3"), form)).kind).toBe("converted");
-  });
-
-  it.skipIf(!hasChrt)("has the cores that are idle, and its share of them when none is, which needs chrt", async () => {
-    const impatient = new VoiceService({ kind: "off" }, { patienceMs: 500 });
-    const before = new Set(childPids(process.pid));
-    const started = (): number[] => childPids(process.pid).filter((pid) => !before.has(pid));
-    const converted = impatient.toDeviceAudio(tenant, wavFile(20), form);
-    const first = await vi.waitUntil(() => started().find((pid) => policyOf(pid) === idlePolicy), { timeout: 10_000 });
-    // As on a machine whose cores are all wanted by others.
-    process.kill(first, "SIGSTOP");
-    const second = await vi.waitUntil(() => started().find((pid) => pid !== first), { timeout: 10_000 });
-    expect(policyOf(second)).not.toBe(idlePolicy);
-    expect((await converted).kind).toBe("converted");
-    await impatient.close();
-    await vi.waitUntil(() => started().length === 0, { timeout: 10_000 });
   });
 
   it("ends a process that takes too long, and refuses more than may wait", async () => {
