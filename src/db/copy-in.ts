@@ -2,24 +2,28 @@ import type { Client, Connection, QueryConfig, QueryResult, Submittable } from "
 import { BinaryWriter } from "./binary-writer.ts";
 import { Pipeline } from "./pipeline.ts";
 
-const signature = Buffer.from("PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0", "latin1");
+/** The head of the message, with room for its length, and that of the data. */
+const head = Buffer.from("d\0\0\0\0PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0", "latin1");
+const firstBytes = 8192;
 
 /** The rows of one COPY in binary form. Every row begins with `row()` and has all columns of the target. */
 export class CopyRows {
   readonly #target: string;
   readonly #columns: number;
-  readonly #writer: BinaryWriter;
+  readonly #firstBytes: number;
+  #writer: BinaryWriter | undefined;
   count = 0;
 
   /** With the size where it is known to be large. */
   constructor(table: string, columns: readonly string[], bytes = 0) {
     this.#target = `${table} (${columns.join(", ")})`;
     this.#columns = columns.length;
-    this.#writer = new BinaryWriter(Math.max(8192, bytes)).raw(signature);
+    this.#firstBytes = Math.max(firstBytes, bytes);
   }
 
   row(): BinaryWriter {
     this.count++;
+    this.#writer ??= new BinaryWriter(this.#firstBytes).raw(head);
     return this.#writer.rawInt16(this.#columns);
   }
 
@@ -27,15 +31,24 @@ export class CopyRows {
     return `copy ${this.#target} from stdin (format binary)`;
   }
 
-  finish(): Buffer {
-    return this.#writer.rawInt16(-1).bytes();
+  /** The message with all rows. None may follow. */
+  message(): Buffer {
+    if (!this.#writer) throw new Error(`no row to copy to ${this.#target}`);
+    const bytes = this.#writer.rawInt16(-1).bytes();
+    bytes.writeInt32BE(bytes.length - 1, 1);
+    return bytes;
+  }
+
+  /** Once the server has taken all of it. */
+  release(): void {
+    this.#writer?.release();
+    this.#writer = undefined;
   }
 }
 
 /** What a COPY needs of a connection and the type declarations do not show. */
 interface CopyConnection extends Connection {
   query(text: string): void;
-  sendCopyFromChunk(chunk: Buffer): void;
   endCopyFrom(): void;
 }
 
@@ -98,7 +111,7 @@ class CopyMessage implements Submittable {
     wire.stream.cork();
     wire.query([...this.#copies.map(({ statement }) => statement), this.#last].join("; "));
     for (const copy of this.#copies) {
-      wire.sendCopyFromChunk(copy.finish());
+      wire.stream.write(copy.message());
       wire.endCopyFrom();
     }
     this.#sendMore?.(connection);
@@ -118,6 +131,7 @@ class CopyMessage implements Submittable {
   }
 
   handleReadyForQuery(): void {
+    for (const copy of this.#copies) copy.release();
     this.#finish();
   }
 

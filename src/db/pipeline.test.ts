@@ -2,6 +2,7 @@ import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
 import { openScriptedPostgres, serverMessage } from "../../test/support/scripted-postgres.ts";
+import { binaryArray } from "./binary-writer.ts";
 import { CopyRows, copyAndRun } from "./copy-in.ts";
 import { isRefusal } from "./node-watch.ts";
 import { pipeline } from "./pipeline.ts";
@@ -41,6 +42,45 @@ test("a pipeline ends with the first statement that fails, and the connection go
   await client.query("rollback");
   await expect(pipeline(client, [named("wrong", "select nothing"), other])).rejects.toMatchObject({ code: "42703" });
   const [answer] = await pipeline(client, [other]);
+  expect(answer?.rows).toEqual([[7]]);
+});
+
+test("a pipeline writes arrays, buffers, texts, numbers and nulls as they are, whatever their size, and again in the same buffers", async () => {
+  const text =
+    "select $1::int8[] as a, $2::text[] as b, $3::text as c, $4::int4 as d, $5::bytea as e, $6::uuid[] as f, $7::text as g";
+  for (const count of [0, 3, 5000]) {
+    const numbers = Array.from({ length: count }, (_, index) => index * 2 ** 40);
+    const values = [
+      binaryArray("int8", numbers, (writer, number) => writer.int8(number)),
+      binaryArray("text", numbers, (writer, number) => writer.text(number % 3 === 0 ? null : `ü${number}`)),
+      "Größe",
+      7,
+      Buffer.from([0, 1, 255]),
+      binaryArray("uuid", [], () => undefined),
+      null,
+    ];
+    for (let turn = 0; turn < 2; turn++) {
+      const [answer] = await pipeline(client, [named("values", text, values), list]);
+      expect(answer?.rows).toEqual([
+        [
+          numbers.map(String),
+          numbers.map((number) => (number % 3 === 0 ? null : `ü${number}`)),
+          "Größe",
+          7,
+          Buffer.from([0, 1, 255]),
+          [],
+          null,
+        ],
+      ]);
+    }
+  }
+});
+
+test("a pipeline with a value that cannot be written sends nothing, and the connection goes on", async () => {
+  const wrong = binaryArray("timestamptz", [Number.NaN], (writer, time) => writer.timestamptz(time));
+  const times = named("times", "select $1::timestamptz[]", [wrong]);
+  await expect(pipeline(client, [begin, times])).rejects.toThrow(RangeError);
+  const [answer] = await pipeline(client, [named("other", "select 7::int")]);
   expect(answer?.rows).toEqual([[7]]);
 });
 

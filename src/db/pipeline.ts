@@ -7,11 +7,14 @@ import {
   type QueryResult,
   type Submittable,
 } from "pg";
+import type { BinaryWriter } from "./binary-writer.ts";
+import { bindMessage } from "./bind-message.ts";
 import { summaryOf } from "./traced-client.ts";
 
 /** What a message needs of a connection and the type declarations do not show. */
 interface Wire extends Connection {
   submittedNamedStatements: Record<string, string>;
+  bind(values: unknown): void;
   sync(): void;
 }
 
@@ -47,6 +50,8 @@ export function pipeline(
 export class Pipeline {
   readonly #results: QueryResult[] = [];
   readonly #parts: readonly Part[];
+  /** One for each part; undefined: the driver writes it. */
+  readonly #binds: readonly (BinaryWriter | undefined)[];
   readonly #done: (error: Error | undefined, results: QueryResult[]) => void;
   #at = 0;
   #error: Error | undefined;
@@ -59,6 +64,8 @@ export class Pipeline {
     done: (error: Error | undefined, results: QueryResult[]) => void,
   ) {
     this.#done = done;
+    // Before anything is sent: a value that cannot be written must not leave half a message behind.
+    this.#binds = statements.map(bindMessage);
     this.#parts = statements.map((statement) => {
       const keep = (error: Error | null, result: QueryResult): void => {
         if (error) this.#error ??= error;
@@ -91,10 +98,17 @@ export class Pipeline {
   submit(connection: Connection): Error | null {
     const wire = connection as Wire;
     this.#wire = wire;
+    let bind: BinaryWriter | undefined;
     // Each part would end with a message of its own.
-    const unsynced = Object.create(wire, { sync: { value: () => undefined } }) as Connection;
+    const unsynced = Object.create(wire, {
+      sync: { value: () => undefined },
+      bind: { value: (values: unknown) => (bind ? wire.stream.write(bind.bytes()) : wire.bind(values)) },
+    }) as Connection;
     wire.stream.cork();
-    for (const part of this.#parts) part.submit(unsynced);
+    for (const [index, part] of this.#parts.entries()) {
+      bind = this.#binds[index];
+      part.submit(unsynced);
+    }
     wire.sync();
     wire.stream.uncork();
     return null;
@@ -120,6 +134,7 @@ export class Pipeline {
   }
 
   handleReadyForQuery(): void {
+    for (const bind of this.#binds) bind?.release();
     for (const part of this.#parts) part.handleReadyForQuery(this.#wire as Wire);
     this.#done(this.#error, this.#results);
   }

@@ -1,5 +1,5 @@
 import type { Client, QueryArrayConfig, QueryArrayResult, QueryConfig, QueryResult } from "pg";
-import { type BinaryWriter, binaryArray } from "../db/binary-writer.ts";
+import { type BinaryArray, type BinaryWriter, binaryArray } from "../db/binary-writer.ts";
 import { CopyRows } from "../db/copy-in.ts";
 import { uuidBytes } from "../lib/ids.ts";
 import { searchText } from "../lib/search-text.ts";
@@ -40,7 +40,7 @@ export function versionsOf([, batch, versions]: readonly QueryResult[]): Readonl
   return new Map((versions as QueryArrayResult<[string, number]>).rows.map(([id, version]) => [id, Number(version)]));
 }
 
-export const uuids = (rows: readonly { hold: DeviceHold }[]): Buffer =>
+export const uuids = (rows: readonly { hold: DeviceHold }[]): BinaryArray =>
   binaryArray("uuid", rows, (writer, { hold }) => writer.uuid(hold.deviceIdBytes));
 
 export async function markJumps(client: Client, jumps: BatchRows["jumps"]): Promise<void> {

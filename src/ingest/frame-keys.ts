@@ -66,6 +66,8 @@ function makeKeyOf(): (hold: DeviceHold, report: FrameReport) => string {
   };
 }
 
+const keyOf = makeKeyOf();
+
 /**
  * Of a report with positions and readings alone. The time of a fix is in the bytes of the report, so that the same bytes are looked
  * for at the same time of history; that of some readings follows from the zone of the device, which people change.
@@ -91,7 +93,6 @@ export function sortReports(reports: readonly ReportOfPacket[], asksForAll: bool
   const keys: (string | undefined)[] = [];
   const certain: FrameKeyRow[] = [];
   const newestOf = new Map<DeviceHold, number>();
-  const keyOf = makeKeyOf();
   const askedAt: { index: number; row: FrameKeyRow }[] = [];
   for (let index = 0; index < reports.length; index++) {
     const { report, packet } = reports[index] as ReportOfPacket;

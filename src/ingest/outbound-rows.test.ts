@@ -1,4 +1,6 @@
 import { expect, it } from "vitest";
+import { BinaryArray } from "../db/binary-writer.ts";
+import { uuidBytes } from "../lib/ids.ts";
 import { allScopes } from "../oauth/scopes.ts";
 import type { Lane } from "../outbox/outbound-lanes.ts";
 import { noRows } from "./ingest-rows.ts";
@@ -36,8 +38,13 @@ it("the outbound writer adds what the steps of the batch report, as far as the i
   expect(pushed).toEqual([]);
   expect(outboundOf([{ ...lane, isPushed: true }], rows, 5).pushed).toEqual([lane.integrationId]);
   expect(others).toEqual([]);
-  expect(statement?.values.slice(0, 3)).toEqual([[lane.integrationId], [organizationId], [2]]);
-  const bytes = Buffer.concat(statement?.values.filter((value) => Buffer.isBuffer(value)) ?? []).toString();
+  const arrays = statement?.values.flatMap((value) => (value instanceof BinaryArray ? [value.toPostgres()] : [])) ?? [];
+  const fields = [lane.integrationId, organizationId].map((id) => uuidBytes(id).toString("hex"));
+  expect(arrays.slice(0, 3).map((array) => array.subarray(24).toString("hex"))).toEqual([
+    ...fields,
+    "0000000000000002",
+  ]);
+  const bytes = Buffer.concat(arrays).toString();
   expect(bytes.split('"data":{"type":"command.ack"}}')).toHaveLength(3);
   expect(bytes).not.toContain("ecg.recorded");
 });

@@ -1,5 +1,6 @@
 import { binaryArray } from "../db/binary-writer.ts";
 import { rawSql, type Sql, sql } from "../db/sql.ts";
+import { uuidBytes } from "../lib/ids.ts";
 import { blockBits, blocksPerMs } from "./lane-ids.ts";
 import type { OutboundFact } from "./outbound-entry.ts";
 import type { Lane } from "./outbound-lanes.ts";
@@ -58,7 +59,11 @@ export type TraceOfFact = (fact: Pick<OutboundFact, "organizationId" | "deviceUi
 export function insertNumbered(rows: readonly UnnumberedRow[], nowMs: number, traceOf: TraceOfFact | null): Sql {
   const { places, lanes } = placesOf(rows);
   const keys = [...lanes.keys()];
-  const counts = [...lanes.values()].map(({ number }) => number);
+  const integrations = binaryArray("uuid", keys, (writer, { integrationId }) => writer.uuid(uuidBytes(integrationId)));
+  const organizations = binaryArray("uuid", keys, (writer, { organizationId }) =>
+    writer.uuid(uuidBytes(organizationId)),
+  );
+  const counts = binaryArray("int8", [...lanes.values()], (writer, { number }) => writer.int8(number));
   const indexes = binaryArray("int2", places, (writer, { index }) => writer.int2(index));
   const digits = binaryArray("text", places, (writer, { number }) => writer.text(digitsOf(number)));
   const uids = binaryArray("text", rows, (writer, { fact }) => writer.text(fact.deviceUid));
@@ -70,8 +75,7 @@ export function insertNumbered(rows: readonly UnnumberedRow[], nowMs: number, tr
     with lane as materialized (
       select l.integration_id, n.count, n.index
       from outbound_lanes l
-      join unnest(${keys.map(({ integrationId }) => integrationId)}::uuid[],
-        ${keys.map(({ organizationId }) => organizationId)}::uuid[], ${counts}::int8[])
+      join unnest(${integrations}::uuid[], ${organizations}::uuid[], ${counts}::int8[])
         with ordinality as n(integration_id, organization_id, count, index)
         on l.integration_id = n.integration_id and l.organization_id = n.organization_id
       order by l.integration_id for update of l

@@ -5,14 +5,16 @@ const isQuick = process.argv.includes("--quick");
 const rounds = isQuick ? 3 : 5;
 /** `--round-ms 1000` for shorter rounds. */
 const roundAt = process.argv.indexOf("--round-ms");
-const roundMs = roundAt >= 0 ? Number(process.argv[roundAt + 1]) : isQuick ? 1000 : 3000;
+const roundMs = roundAt >= 0 ? Number(process.argv[roundAt + 1]) : isQuick ? 1000 : 2000;
+/** A service has run for hours, but one that has just started is compiled for some ten seconds of load more, the bare route for two. */
+const warmUpMs = isQuick ? 1000 : 10_000;
 
 /** Ours and the bare server in turns. */
 async function compare(world: ReadWorld, bare: string, { what, path, barePath }: Read): Promise<Row> {
   const { http, authorization } = world;
   const [ours, limit]: [number[], number[]] = [[], []];
-  await loadReads(http, path, authorization, roundMs);
-  await loadReads(bare, barePath, authorization, roundMs);
+  await loadReads(http, path, authorization, warmUpMs);
+  await loadReads(bare, barePath, authorization, warmUpMs);
   for (let round = 0; round < rounds; round++) {
     ours.push(await loadReads(http, path, authorization, roundMs));
     limit.push(await loadReads(bare, barePath, authorization, roundMs));
