@@ -32,6 +32,7 @@ import { RetentionGuard } from "./roles/retention-guard.ts";
 import { openSecretBox, requireFittingKey } from "./roles/secret-key.ts";
 import type { ServiceParts } from "./roles/service-parts.ts";
 import { openWorkerRole } from "./roles/worker-role.ts";
+import { beginYoung } from "./roles/young-objects.ts";
 import type { Tracer } from "./tracing/tracer.ts";
 
 export interface RunningService {
@@ -60,6 +61,7 @@ const backgroundPoolSize = 6;
 
 /** The composition root: opens everything in order, and on close undoes it in reverse. */
 export async function startService(config: Config, log: Logger, supervised?: SupervisedParts): Promise<RunningService> {
+  beginYoung();
   const lifecycle = new Lifecycle(log);
   try {
     return await open(config, log, lifecycle, supervised);

@@ -75,6 +75,7 @@ export async function openHold(
     epoch,
     state: "idle",
     view: undefined,
+    kept: undefined,
     line: undefined,
     memory: {
       fixes: orNone(

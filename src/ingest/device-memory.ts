@@ -1,5 +1,6 @@
 import type { Point } from "../lib/geo.ts";
 import type { LastKnownLocation } from "../resources/events/event-location.ts";
+import type { KeptMemory } from "./kept-memory.ts";
 import type { RuleView } from "./rules/organization-rules.ts";
 import type { RuleMemory } from "./rules/rule-memory.ts";
 import type { WaitingLine } from "./waiting-packets.ts";
@@ -30,7 +31,7 @@ export type LastLocation = LastKnownLocation;
 /** The last plausible value of each metric, as partners read it. */
 export type LastStatus = Readonly<Record<string, { value: number; ts: string | null } | undefined>>;
 
-/** Read at login, moved on by each committed packet. Plain values: an attempt that fails leaves it as it was. */
+/** Read at login, moved on by each committed packet, in place (kept-memory.ts). An attempt that fails leaves it as it was. */
 export interface DeviceMemory {
   /** The two newest valid fixes, the newest last. */
   fixes: readonly RecentFix[];
@@ -71,6 +72,8 @@ export interface DeviceHold {
   state: HoldState;
   /** The rules that apply, as of their version. */
   view: RuleView | undefined;
+  /** What it remembers since its first commit. */
+  kept?: KeptMemory | undefined;
   /** What waits of it, once something has. */
   line?: WaitingLine | undefined;
 }

@@ -12,6 +12,7 @@ import { type BatchFailure, failureOf, placeOf, reasonOf } from "./batch-failure
 import { BlamedDevices } from "./blamed-devices.ts";
 import type { DeviceHold } from "./device-memory.ts";
 import { makeIngestMetrics } from "./ingest-metrics.ts";
+import { keepMemory } from "./kept-memory.ts";
 import { type Outcome, oldestArrival, type Packet, sizeOf } from "./packet.ts";
 import { beginPacket, endPacket, traceAttempt } from "./packet-traces.ts";
 import { PacketsApart } from "./packets-apart.ts";
@@ -293,7 +294,7 @@ class BatchingIngest implements Ingest {
   }
 
   #commit(batch: Batch, { memories, refused, pushed }: Committed): void {
-    for (const [hold, memory] of memories) hold.memory = memory;
+    for (const [hold, memory] of memories) keepMemory(hold, memory);
     for (const { packet } of refused) packet.isRefused = true;
     const { waits, clock } = this.#options;
     waits?.note(clock.nowMs() - oldestArrival(batch.packets));

@@ -2,7 +2,7 @@ import { type DeviceFences, type EvaluatedFix, noFences } from "../../rules/devi
 import type { FenceState } from "../../rules/fence.ts";
 import type { ThresholdState } from "../../rules/threshold.ts";
 
-/** The rules' state of a device. Plain values, replaced and never changed. */
+/** The rules' state of a device. Evaluations replace it and never change it; a commit takes it up (kept-memory.ts). */
 export interface RuleMemory {
   fences: DeviceFences;
   /** By metric. */
