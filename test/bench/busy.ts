@@ -18,6 +18,7 @@ import { multipart } from "../support/voice-upload.ts";
 import { type ConnectedDevices, connectDevices } from "./load-process.ts";
 import { makeCertificates, openReceiverProcess, runBare } from "./receiver-process.ts";
 import { median, type Row } from "./report.ts";
+import { undisturbed } from "./undisturbed.ts";
 
 const devices = 1000;
 const { values: options } = parseArgs({
@@ -157,7 +158,7 @@ export async function benchBusy(): Promise<Row[]> {
 }
 
 const p99Of = async (connected: ConnectedDevices, rate: number): Promise<number> =>
-  (await connected.run(roundMs, rate)).p99;
+  (await undisturbed(() => connected.run(roundMs, rate))).p99;
 
 /** Uploads a recording to a watch of each of some organizations. */
 async function makeUploads(

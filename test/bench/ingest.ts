@@ -8,15 +8,19 @@ import { withEmbedded } from "../support/embedded-client.ts";
 import { addIntegrations, registerFleet } from "../support/fleet.ts";
 import { startVigil, tempFolder } from "../support/vigil-process.ts";
 import { type LoadProtocol, loadFrames } from "./load-frames.ts";
-import { type ConnectedDevices, connectDevices } from "./load-process.ts";
+import { type ConnectedDevices, connectDevices, type Loaded } from "./load-process.ts";
 import { median, type Row } from "./report.ts";
+import { undisturbed } from "./undisturbed.ts";
 
 /** `--integrations 1` gives the fleet's organization partners that are told everything; `--quick` takes 1,000 devices only. */
 const integrations = Number(process.argv[process.argv.indexOf("--integrations") + 1]) || 0;
 const isQuick = process.argv.includes("--quick");
 const rounds = 5;
-const roundMs = 5000;
-const warmUpMs = 3000;
+const roundMs = 4000;
+/** Code that a service has only just begun to run is compiled under load, and compiled again when its guesses fail. */
+const warmUpMs = 6000;
+/** Between the sides: collections of the other process at rest, and what its database writes after the round, are over by then. */
+const restMs = 2500;
 const sides = ["ours", "bare"] as const;
 const script = (name: string): string[] => ["--import", "tsx", join(import.meta.dirname, name)];
 
@@ -119,17 +123,20 @@ async function withBoth<T>(
   }
 }
 
+const inTurn = (devices: ConnectedDevices, rate: number): Promise<Loaded> =>
+  undisturbed(() => devices.run(roundMs, rate), restMs);
+
 /** How much both take at full load, and how soon they answer at half of ours. */
 function besideBare(ours: Target, bare: Target, connections: number): Promise<Row[]> {
   return withBoth(ours, bare, connections, [], async (devices) => {
     const full = noValues();
     for (let round = 0; round < rounds; round++) {
-      for (const side of sides) full[side].push((await devices[side].run(roundMs, 0)).perSecond);
+      for (const side of sides) full[side].push((await inTurn(devices[side], 0)).perSecond);
     }
     const rate = Math.round(median(full.ours) / 2);
     const times = noValues();
     for (let round = 0; round < rounds; round++) {
-      for (const side of sides) times[side].push((await devices[side].run(roundMs, rate)).p99);
+      for (const side of sides) times[side].push((await inTurn(devices[side], rate)).p99);
     }
     return [
       rowOf(`closed loop, ${connections} connections`, "packets/s", full, 0.6),
@@ -145,8 +152,8 @@ function otherProtocol(protocol: LoadProtocol, ours: Target, bare: Target, first
   return withBoth(ours, bare, connections, [firstUid, "--protocol", protocol], async (devices) => {
     const full = noValues();
     for (let round = 0; round < rounds; round++) {
-      full.ours.push((await devices.ours.run(roundMs, 0)).perSecond * fixesPerFrame);
-      full.bare.push((await devices.bare.run(roundMs, 0)).perSecond);
+      full.ours.push((await inTurn(devices.ours, 0)).perSecond * fixesPerFrame);
+      full.bare.push((await inTurn(devices.bare, 0)).perSecond);
     }
     return rowOf(`${protocol}, ${fixesPerFrame} in a frame, ${connections} connections`, "fixes/s", full);
   });

@@ -1,5 +1,6 @@
 import { loadavg } from "node:os";
 import { intervalOf } from "./interval.ts";
+import { disturbances } from "./undisturbed.ts";
 
 export interface Row {
   what: string;
@@ -31,4 +32,6 @@ export function printReport(name: string, rows: readonly Row[]): void {
       `  ${what}: ${Math.round(ours)} ${unit}, bare ${Math.round(bare)} ${unit}, ratio ${median(ratios).toFixed(2)} (${spread}${interval}${wanted})`,
     );
   }
+  const disturbed = disturbances();
+  if (disturbed) console.log(`  ${disturbed}`);
 }
