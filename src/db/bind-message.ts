@@ -1,4 +1,3 @@
-import type { QueryArrayConfig, QueryConfig } from "pg";
 import { BinaryArray, BinaryWriter } from "./binary-writer.ts";
 
 /** The head of the message, with room for its length, and the name of no portal. */
@@ -6,14 +5,12 @@ const head = Buffer.from("B\0\0\0\0\0", "latin1");
 
 /**
  * The message that binds the values of a named statement, written in one piece. The driver would make a buffer of each array and
- * then copy them all into one that begins small. Undefined: the driver has to write it.
+ * then copy them all into one that begins small.
  */
-export function bindMessage({ name, values }: QueryConfig | QueryArrayConfig): BinaryWriter | undefined {
-  if (name === undefined || !values?.some((value) => value instanceof BinaryArray) || !values.every(isPlain))
-    return undefined;
-  const writer = new BinaryWriter(8192).raw(head).raw(Buffer.from(`${name}\0`));
+export function bindMessage(name: string, values: readonly unknown[]): BinaryWriter {
+  const writer = new BinaryWriter(values.some(isBinaryArray) ? 8192 : 256).raw(head).raw(Buffer.from(`${name}\0`));
   writer.rawInt16(values.length);
-  for (const value of values) writer.rawInt16(value instanceof BinaryArray || Buffer.isBuffer(value) ? 1 : 0);
+  for (const value of values) writer.rawInt16(isBinaryArray(value) || Buffer.isBuffer(value) ? 1 : 0);
   writer.rawInt16(values.length);
   for (const value of values) writeValue(writer, value);
   // One format for all columns of the answer: text.
@@ -22,18 +19,23 @@ export function bindMessage({ name, values }: QueryConfig | QueryArrayConfig): B
   return writer;
 }
 
-type Plain = BinaryArray | Buffer | string | number | null;
+const isBinaryArray = (value: unknown): value is BinaryArray => value instanceof BinaryArray;
 
-const isPlain = (value: unknown): value is Plain =>
-  value === null ||
-  typeof value === "string" ||
-  typeof value === "number" ||
-  value instanceof BinaryArray ||
-  Buffer.isBuffer(value);
-
-function writeValue(writer: BinaryWriter, value: Plain): void {
-  if (value === null) writer.null();
-  else if (value instanceof BinaryArray) writer.pieces(() => value.writeTo(writer));
+function writeValue(writer: BinaryWriter, value: unknown): void {
+  if (value === null || value === undefined) writer.null();
+  else if (isBinaryArray(value)) writer.pieces(() => value.writeTo(writer));
   else if (Buffer.isBuffer(value)) writer.bytea(value);
-  else writer.text(String(value));
+  else if (Array.isArray(value)) writer.text(`{${value.map(elementOf).join(",")}}`);
+  else writer.text(textOf(value));
+}
+
+function elementOf(value: unknown): string {
+  return value === null ? "NULL" : `"${textOf(value).replace(/["\\]/g, "\\$&")}"`;
+}
+
+function textOf(value: unknown): string {
+  if (value instanceof Date) return value.toISOString();
+  if (typeof value === "object" || typeof value === "symbol" || typeof value === "function")
+    throw new TypeError(`a value of a statement cannot be a ${typeof value}`);
+  return String(value);
 }

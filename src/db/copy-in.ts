@@ -1,6 +1,8 @@
-import type { Client, Connection, QueryConfig, QueryResult, Submittable } from "pg";
+import type { Client, Connection, QueryResult, Submittable } from "pg";
 import { BinaryWriter } from "./binary-writer.ts";
+import { sendGathered } from "./gathered-message.ts";
 import { Pipeline } from "./pipeline.ts";
+import type { PipelineStatement } from "./pipeline-part.ts";
 
 /** The head of the message, with room for its length, and that of the data. */
 const head = Buffer.from("d\0\0\0\0PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0", "latin1");
@@ -46,12 +48,6 @@ export class CopyRows {
   }
 }
 
-/** What a COPY needs of a connection and the type declarations do not show. */
-interface CopyConnection extends Connection {
-  query(text: string): void;
-  endCopyFrom(): void;
-}
-
 /**
  * Runs the COPYs and then the last statement as one message: a single round trip for all tables and the commit. The data is
  * sent ahead; a server that has met an error drops what it did not ask for, and does not reach the last statement.
@@ -69,15 +65,14 @@ export function copyAnd(client: Client, copies: readonly CopyRows[], last: strin
 export function copyAndRun(
   client: Client,
   copies: readonly CopyRows[],
-  statements: readonly QueryConfig[],
+  statements: readonly PipelineStatement[],
 ): Promise<QueryResult[]> {
   return new Promise((resolve, reject) => {
-    const run = new Pipeline(statements, (error, results) => (error ? reject(error) : resolve(results)));
-    const send = run.submit.bind(run);
+    const run = new Pipeline(client, statements, (error, results) => (error ? reject(error) : resolve(results)));
     // On their way before it is their turn.
-    run.submit = () => null;
+    run.submit = (connection) => run.foreignTo(connection) ?? null;
     // When both fail, the first error says what is wrong.
-    client.query(new CopyMessage(copies, "", send, (error) => error && reject(error)));
+    client.query(new CopyMessage(copies, "", run, (error) => error && reject(error)));
     client.query(run as unknown as Submittable);
   });
 }
@@ -87,35 +82,38 @@ class CopyMessage implements Submittable {
   readonly label: string;
   readonly #copies: readonly CopyRows[];
   readonly #last: string;
-  readonly #sendMore: ((connection: Connection) => void) | undefined;
+  readonly #next: Pipeline | undefined;
   readonly #done: (error: Error | undefined) => void;
   #error: Error | undefined;
+  #sent: BinaryWriter | undefined;
   /** The client looks at it for a query timeout; none is set. */
   callback = (): void => undefined;
 
   constructor(
     copies: readonly CopyRows[],
     last: string,
-    sendMore: ((connection: Connection) => void) | undefined,
+    next: Pipeline | undefined,
     done: (error: Error | undefined) => void,
   ) {
     this.#copies = copies.filter(({ count }) => count > 0);
     this.#last = last;
     this.label = last.endsWith("commit") ? "COPY and COMMIT" : "COPY";
-    this.#sendMore = sendMore;
+    this.#next = next;
     this.#done = done;
   }
 
-  submit(connection: Connection): void {
-    const wire = connection as CopyConnection;
-    wire.stream.cork();
-    wire.query([...this.#copies.map(({ statement }) => statement), this.#last].join("; "));
-    for (const copy of this.#copies) {
-      wire.stream.write(copy.message());
-      wire.endCopyFrom();
-    }
-    this.#sendMore?.(connection);
-    wire.stream.uncork();
+  submit(connection: Connection): Error | null {
+    const foreign = this.#next?.foreignTo(connection);
+    if (foreign) return foreign;
+    this.#sent = sendGathered(connection, (wire) => {
+      wire.query([...this.#copies.map(({ statement }) => statement), this.#last].join("; "));
+      for (const copy of this.#copies) {
+        wire.stream.write(copy.message());
+        wire.endCopyFrom();
+      }
+      this.#next?.writeTo(wire, connection);
+    });
+    return null;
   }
 
   handleCopyInResponse(): void {}
@@ -131,6 +129,7 @@ class CopyMessage implements Submittable {
   }
 
   handleReadyForQuery(): void {
+    this.#sent?.release();
     for (const copy of this.#copies) copy.release();
     this.#finish();
   }

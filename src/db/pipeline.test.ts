@@ -84,6 +84,34 @@ test("a pipeline with a value that cannot be written sends nothing, and the conn
   expect(answer?.rows).toEqual([[7]]);
 });
 
+test("a pipeline reads rows as the connection does, as lists and as objects, the first time and later", async () => {
+  const types = { getTypeParser: (oid: number) => (text: string) => `${oid}: ${text}` } as pg.CustomTypesConfig;
+  const own = new pg.Client({ connectionString: database.url, types });
+  await own.connect();
+  const text = "select $1::int8 as number, null::text as nothing, $2::timestamptz at time zone 'UTC' as time";
+  const values = [7, new Date(0)];
+  const row = { number: "20: 7", nothing: null, time: "1114: 1970-01-01 00:00:00" };
+  for (let turn = 0; turn < 2; turn++) {
+    const [list, object] = await pipeline(own, [named("list", text, values), { name: "object", text, values }]);
+    expect(list?.rows).toEqual([Object.values(row)]);
+    expect(object?.rows).toEqual([row]);
+  }
+  await own.end();
+});
+
+test("a pipeline writes lists of texts as the database reads them", async () => {
+  const texts = ['a "b"', "c\\d", "{e,f}", "", "NULL", null];
+  const [answer] = await pipeline(client, [named("texts", "select $1::text[]", [texts])]);
+  expect(answer?.rows).toEqual([[texts]]);
+});
+
+test("a name stands for one statement, and a value must be one that has a text", async () => {
+  await expect(pipeline(client, [named("list", "select 1")])).rejects.toThrow("another statement");
+  await expect(pipeline(client, [named("object", "select $1::json", [{ a: 1 }])])).rejects.toThrow(TypeError);
+  const [answer] = await pipeline(client, [named("other", "select 7::int")]);
+  expect(answer?.rows).toEqual([[7]]);
+});
+
 test("a pipeline is rejected when the connection is lost", async () => {
   const lost = new pg.Client({ connectionString: database.url });
   lost.on("error", () => undefined);

@@ -1,45 +1,23 @@
-import {
-  type Client,
-  type Connection,
-  Query,
-  type QueryArrayConfig,
-  type QueryConfig,
-  type QueryResult,
-  type Submittable,
-} from "pg";
+import type { Client, Connection, QueryResult, Submittable } from "pg";
 import type { BinaryWriter } from "./binary-writer.ts";
-import { bindMessage } from "./bind-message.ts";
+import { sendGathered, type Wire } from "./gathered-message.ts";
+import { type KnownColumns, PipelinePart, type PipelineStatement } from "./pipeline-part.ts";
 import { summaryOf } from "./traced-client.ts";
 
-/** What a message needs of a connection and the type declarations do not show. */
-interface Wire extends Connection {
+/** The columns of its statements, which stay as long as the connection. */
+interface KnowingConnection extends Connection {
+  knownColumns?: KnownColumns;
   submittedNamedStatements: Record<string, string>;
-  bind(values: unknown): void;
-  sync(): void;
-}
-
-/** The handlers of a query, which the type declarations do not show. */
-interface Part extends Query {
-  name: string;
-  text: string;
-  submit(connection: Connection): Error | null;
-  handleRowDescription(message: unknown): void;
-  handleDataRow(message: unknown): void;
-  handleCommandComplete(message: unknown, connection: Connection): void;
-  handleReadyForQuery(connection: Connection): void;
 }
 
 /**
  * Runs named statements as one message: a single round trip for all of them. The first one that fails ends the message; the server
  * does not reach those after it.
  */
-export function pipeline(
-  client: Client,
-  statements: readonly (QueryConfig | QueryArrayConfig)[],
-): Promise<QueryResult[]> {
+export function pipeline(client: Client, statements: readonly PipelineStatement[]): Promise<QueryResult[]> {
   return new Promise((resolve, reject) => {
     client.query(
-      new Pipeline(statements, (error, results) =>
+      new Pipeline(client, statements, (error, results) =>
         error ? reject(error) : resolve(results),
       ) as unknown as Submittable,
     );
@@ -48,32 +26,23 @@ export function pipeline(
 
 /** The message itself, for those who send it together with another one. */
 export class Pipeline {
-  readonly #results: QueryResult[] = [];
-  readonly #parts: readonly Part[];
-  /** One for each part; undefined: the driver writes it. */
-  readonly #binds: readonly (BinaryWriter | undefined)[];
+  readonly #parts: readonly PipelinePart[];
   readonly #done: (error: Error | undefined, results: QueryResult[]) => void;
   #at = 0;
   #error: Error | undefined;
-  #wire: Wire | undefined;
+  #connection: KnowingConnection | undefined;
+  #sent: BinaryWriter | undefined;
   /** The client looks at it for a query timeout; none is set. */
   callback = (): void => undefined;
 
   constructor(
-    statements: readonly (QueryConfig | QueryArrayConfig)[],
+    client: Client,
+    statements: readonly PipelineStatement[],
     done: (error: Error | undefined, results: QueryResult[]) => void,
   ) {
     this.#done = done;
     // Before anything is sent: a value that cannot be written must not leave half a message behind.
-    this.#binds = statements.map(bindMessage);
-    this.#parts = statements.map((statement) => {
-      const keep = (error: Error | null, result: QueryResult): void => {
-        if (error) this.#error ??= error;
-        else this.#results.push(result);
-      };
-      // The declarations know the callback only of queries without a row mode.
-      return new (Query as unknown as new (...given: unknown[]) => Part)(statement, undefined, keep);
-    });
+    this.#parts = statements.map((statement) => new PipelinePart(client, statement));
   }
 
   /** The name of its span. */
@@ -91,51 +60,64 @@ export class Pipeline {
   }
 
   /** The last one until ReadyForQuery: a server that is being shut down may say so after its last answer. */
-  get #part(): Part {
-    return this.#parts[Math.min(this.#at, this.#parts.length - 1)] as Part;
+  get #part(): PipelinePart {
+    return this.#parts[Math.min(this.#at, this.#parts.length - 1)] as PipelinePart;
   }
 
   submit(connection: Connection): Error | null {
-    const wire = connection as Wire;
-    this.#wire = wire;
-    let bind: BinaryWriter | undefined;
-    // Each part would end with a message of its own.
-    const unsynced = Object.create(wire, {
-      sync: { value: () => undefined },
-      bind: { value: (values: unknown) => (bind ? wire.stream.write(bind.bytes()) : wire.bind(values)) },
-    }) as Connection;
-    wire.stream.cork();
-    for (const [index, part] of this.#parts.entries()) {
-      bind = this.#binds[index];
-      part.submit(unsynced);
-    }
-    wire.sync();
-    wire.stream.uncork();
+    const foreign = this.foreignTo(connection);
+    if (foreign) return foreign;
+    this.#sent = sendGathered(connection, (wire) => this.writeTo(wire, connection));
     return null;
   }
 
-  handleRowDescription(message: unknown): void {
-    this.#part.handleRowDescription(message);
+  /** Why it cannot be sent. */
+  foreignTo(connection: Connection): Error | undefined {
+    const part = this.#parts.find((part) => part.isForeign(connection as Wire));
+    return part && new Error(`"${part.name}" is the name of another statement`);
   }
 
-  handleDataRow(message: unknown): void {
-    this.#part.handleDataRow(message);
+  /** `connection`: the one itself, which knows its statements. */
+  writeTo(wire: Wire, connection: Connection): void {
+    this.#connection = connection as KnowingConnection;
+    this.#connection.knownColumns ??= new Map();
+    for (const part of this.#parts) part.writeTo(wire, this.#connection.knownColumns);
+    wire.sync();
   }
 
-  handleCommandComplete(message: unknown, connection: Connection): void {
-    this.#part.handleCommandComplete(message, connection);
+  handleRowDescription({ fields }: { fields: readonly { name: string; dataTypeID: number }[] }): void {
+    this.#part.describe(fields);
+  }
+
+  handleDataRow({ fields }: { fields: readonly (string | null)[] }): void {
+    try {
+      this.#part.take(fields);
+    } catch (error) {
+      this.#error ??= error as Error;
+    }
+  }
+
+  handleCommandComplete({ text }: { text: string }): void {
+    const part = this.#part;
+    part.end(text);
+    this.#connection?.knownColumns?.set(part.name, part.columns);
     this.#at++;
   }
 
   /** After an error of the server the client waits for ReadyForQuery with no active query; after a lost connection nothing comes. */
   handleError(error: Error): void {
-    for (const { name } of this.#parts.slice(this.#at)) delete this.#wire?.submittedNamedStatements[name];
+    for (const { name } of this.#parts.slice(this.#at)) delete this.#connection?.submittedNamedStatements[name];
     this.#done(this.#error ?? error, []);
   }
 
   handleReadyForQuery(): void {
-    for (const bind of this.#binds) bind?.release();
-    for (const part of this.#parts) part.handleReadyForQuery(this.#wire as Wire);
-    this.#done(this.#error, this.#results);
+    this.#sent?.release();
+    for (const part of this.#parts) part.release();
+    if (this.#error) this.#done(this.#error, []);
+    else
+      this.#done(
+        undefined,
+        this.#parts.map(({ result }) => result),
+      );
   }
 }

@@ -1,6 +1,7 @@
-import type { Client, QueryArrayConfig, QueryArrayResult, QueryConfig, QueryResult } from "pg";
+import type { Client, QueryArrayResult, QueryResult } from "pg";
 import { type BinaryArray, type BinaryWriter, binaryArray } from "../db/binary-writer.ts";
 import { CopyRows } from "../db/copy-in.ts";
+import type { PipelineStatement } from "../db/pipeline-part.ts";
 import { uuidBytes } from "../lib/ids.ts";
 import { searchText } from "../lib/search-text.ts";
 import type { DeviceHold } from "./device-memory.ts";
@@ -13,7 +14,7 @@ export const beginStatements = (
   batchId: string,
   nowMs: number,
   organizationIds: readonly string[],
-): QueryArrayConfig[] => [
+): PipelineStatement[] => [
   { name: "ingest_begin", text: "begin", values: [], rowMode: "array" },
   {
     name: "ingest_batch",
@@ -29,7 +30,7 @@ export const beginStatements = (
   },
 ];
 
-export const commitStatement: QueryConfig = { name: "ingest_commit", text: "commit" };
+export const commitStatement: PipelineStatement = { name: "ingest_commit", text: "commit" };
 
 /**
  * The versions of the organizations' rules, by organization; those without rules have none. Undefined: an earlier attempt of the

@@ -1,8 +1,9 @@
 import { hash } from "node:crypto";
-import type { QueryArrayConfig, QueryArrayResult } from "pg";
+import type { QueryArrayResult } from "pg";
 import type { FrameReport } from "../codecs/protocol-definition.ts";
 import { binaryArray } from "../db/binary-writer.ts";
 import { CopyRows } from "../db/copy-in.ts";
+import type { PipelineStatement } from "../db/pipeline-part.ts";
 import { uuidBytes } from "../lib/ids.ts";
 import { uuids } from "./batch-store.ts";
 import type { DeviceHold } from "./device-memory.ts";
@@ -125,7 +126,7 @@ function firstOf(certain: readonly FrameKeyRow[], askedAt: SortedReports["askedA
 }
 
 /** Writes the keys that are asked for, and tells which were not there before. */
-export function askStatement({ asked }: SortedReports): QueryArrayConfig {
+export function askStatement({ asked }: SortedReports): PipelineStatement {
   const rows = [...asked.values()];
   return {
     name: "ingest_frames",
@@ -143,7 +144,7 @@ export function askStatement({ asked }: SortedReports): QueryArrayConfig {
 }
 
 /** The positions at the times of the reports that are asked for. */
-export function positionsStatement({ asked }: SortedReports): QueryArrayConfig {
+export function positionsStatement({ asked }: SortedReports): PipelineStatement {
   const rows = [...asked.values()];
   return {
     name: "ingest_known_positions",

@@ -1,5 +1,6 @@
-import type { Client, QueryArrayConfig, QueryArrayResult } from "pg";
+import type { Client, QueryArrayResult } from "pg";
 import { type BinaryWriter, binaryArray } from "../db/binary-writer.ts";
+import type { PipelineStatement } from "../db/pipeline-part.ts";
 import { byDeviceId } from "./batch-step.ts";
 import { uuids } from "./batch-store.ts";
 import type { DeviceHold, LastLocation, LastStatus } from "./device-memory.ts";
@@ -67,7 +68,7 @@ function writeLocation(writer: BinaryWriter, { lat, lng, accuracy_m, source, ts 
  */
 export const inLockOrder = (states: readonly StateRow[]): StateRow[] => states.toSorted(byDeviceId);
 
-export function statesStatement(rows: readonly StateRow[]): QueryArrayConfig {
+export function statesStatement(rows: readonly StateRow[]): PipelineStatement {
   const restless = rows.filter(({ presence }) => presence.length > 1);
   return {
     name: "ingest_states",
