@@ -30,7 +30,7 @@ function writeValue(writer: BinaryWriter, value: unknown): void {
 }
 
 function elementOf(value: unknown): string {
-  return value === null ? "NULL" : `"${textOf(value).replace(/["\\]/g, "\\$&")}"`;
+  return value === null || value === undefined ? "NULL" : `"${textOf(value).replace(/["\\]/g, "\\$&")}"`;
 }
 
 function textOf(value: unknown): string {

@@ -31,8 +31,6 @@ export function sendGathered(connection: Connection, write: (gathered: Wire) => 
   };
   const pieces = {
     writable: stream.writable,
-    cork: () => undefined,
-    uncork: () => undefined,
     write: (bytes: Buffer) => {
       if (bytes.length < directBytes) writer.raw(bytes);
       else {

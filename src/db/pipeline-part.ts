@@ -2,6 +2,7 @@ import type { Client, QueryResult } from "pg";
 import type { BinaryWriter } from "./binary-writer.ts";
 import { bindMessage } from "./bind-message.ts";
 import type { Wire } from "./gathered-message.ts";
+import { type Column, listShape, type RowShape, rowCountOf, rowShape } from "./row-shape.ts";
 
 /** A statement of a pipeline has a name, with which a connection plans it once. */
 export interface PipelineStatement {
@@ -12,14 +13,8 @@ export interface PipelineStatement {
   rowMode?: "array";
 }
 
-export interface Column {
-  name: string;
-  /** What its text says. */
-  parse: (text: string) => unknown;
-}
-
-/** By the name of a statement; no columns: it answers without rows. */
-export type KnownColumns = Map<string, readonly Column[]>;
+/** By the name of a statement, which always wants its rows in the same form; undefined: it answers without rows. */
+export type KnownShapes = Map<string, RowShape | undefined>;
 
 /**
  * One statement of a pipeline. The class of the driver asks for the columns of an answer each time and reads their description
@@ -29,7 +24,7 @@ export class PipelinePart {
   readonly name: string;
   readonly text: string;
   readonly result: QueryResult = { command: "", rowCount: null, oid: 0, fields: [], rows: [] };
-  columns: readonly Column[] = [];
+  shape: RowShape | undefined;
   readonly #bind: BinaryWriter;
   readonly #isArray: boolean;
   readonly #client: Client;
@@ -49,7 +44,7 @@ export class PipelinePart {
     return parsed !== undefined && parsed !== this.text;
   }
 
-  writeTo(wire: Wire, known: KnownColumns): void {
+  writeTo(wire: Wire, known: KnownShapes): void {
     const { name, text } = this;
     const isParsed = (wire.parsedStatements[name] ?? wire.submittedNamedStatements[name]) !== undefined;
     if (!isParsed) {
@@ -57,33 +52,22 @@ export class PipelinePart {
       wire.submittedNamedStatements[name] = text;
     }
     wire.stream.write(this.#bind.bytes());
-    const columns = isParsed ? known.get(name) : undefined;
-    if (columns) this.columns = columns;
+    if (isParsed && known.has(name)) this.shape = known.get(name);
     else wire.describe({ type: "P", name: "" });
     wire.execute({});
   }
 
-  describe(fields: readonly { name: string; dataTypeID: number }[]): void {
-    this.columns = fields.map(({ name, dataTypeID }) => ({
-      name,
-      parse: this.#client.getTypeParser(dataTypeID, "text"),
-    }));
+  describe(columns: readonly Column[]): void {
+    this.shape = (this.#isArray ? listShape : rowShape)(columns, this.#client);
   }
 
   take(fields: readonly (string | null)[]): void {
-    const { columns } = this;
-    const values = fields.map((field, at) => (field === null ? null : (columns[at] as Column).parse(field)));
-    this.result.rows.push(
-      this.#isArray ? values : Object.fromEntries(values.map((value, at) => [columns[at]?.name, value])),
-    );
+    this.result.rows.push((this.shape as RowShape).make(fields));
   }
 
-  /** `SELECT 20`, `INSERT 0 1`, or a word alone. */
   end(tag: string): void {
-    const [command = "", ...counts] = tag.split(" ");
-    const count = counts.at(-1);
-    this.result.command = command;
-    this.result.rowCount = count === undefined ? null : Number(count);
+    this.result.command = tag.split(" ", 1)[0] as string;
+    this.result.rowCount = rowCountOf(tag);
   }
 
   /** Once the server has answered. */

@@ -1,14 +1,12 @@
 import type { Client, Connection, QueryResult, Submittable } from "pg";
 import type { BinaryWriter } from "./binary-writer.ts";
 import { sendGathered, type Wire } from "./gathered-message.ts";
-import { type KnownColumns, PipelinePart, type PipelineStatement } from "./pipeline-part.ts";
+import { type KnownShapes, PipelinePart, type PipelineStatement } from "./pipeline-part.ts";
+import type { Column } from "./row-shape.ts";
 import { summaryOf } from "./traced-client.ts";
 
-/** The columns of its statements, which stay as long as the connection. */
-interface KnowingConnection extends Connection {
-  knownColumns?: KnownColumns;
-  submittedNamedStatements: Record<string, string>;
-}
+/** What the statements of a connection answer with: it stays as long as the connection. */
+const knownShapes = new WeakMap<Connection, KnownShapes>();
 
 /**
  * Runs named statements as one message: a single round trip for all of them. The first one that fails ends the message; the server
@@ -30,7 +28,7 @@ export class Pipeline {
   readonly #done: (error: Error | undefined, results: QueryResult[]) => void;
   #at = 0;
   #error: Error | undefined;
-  #connection: KnowingConnection | undefined;
+  #connection: Wire | undefined;
   #sent: BinaryWriter | undefined;
   /** The client looks at it for a query timeout; none is set. */
   callback = (): void => undefined;
@@ -79,13 +77,14 @@ export class Pipeline {
 
   /** `connection`: the one itself, which knows its statements. */
   writeTo(wire: Wire, connection: Connection): void {
-    this.#connection = connection as KnowingConnection;
-    this.#connection.knownColumns ??= new Map();
-    for (const part of this.#parts) part.writeTo(wire, this.#connection.knownColumns);
+    this.#connection = connection as Wire;
+    const known = knownShapes.get(connection) ?? new Map();
+    knownShapes.set(connection, known);
+    for (const part of this.#parts) part.writeTo(wire, known);
     wire.sync();
   }
 
-  handleRowDescription({ fields }: { fields: readonly { name: string; dataTypeID: number }[] }): void {
+  handleRowDescription({ fields }: { fields: readonly Column[] }): void {
     this.#part.describe(fields);
   }
 
@@ -100,7 +99,7 @@ export class Pipeline {
   handleCommandComplete({ text }: { text: string }): void {
     const part = this.#part;
     part.end(text);
-    this.#connection?.knownColumns?.set(part.name, part.columns);
+    if (this.#connection) knownShapes.get(this.#connection)?.set(part.name, part.shape);
     this.#at++;
   }
 

@@ -1,12 +1,9 @@
 import { type Client, type Connection, type CustomTypesConfig, Query, type QueryConfig, type QueryResultRow } from "pg";
 import { isUnprepared } from "./failures.ts";
+import type { Wire } from "./gathered-message.ts";
+import { type Column, type RowShape, rowCountOf, rowShape } from "./row-shape.ts";
 import type { Statement } from "./sql.ts";
 import { summaryOf } from "./traced-client.ts";
-
-/** What a statement answers with: the columns of the first answer hold for as long as its connection. */
-export interface RowShape {
-  make(fields: readonly (string | null)[]): QueryResultRow;
-}
 
 export interface Outcome {
   rows: QueryResultRow[];
@@ -15,15 +12,6 @@ export interface Outcome {
 
 type Done = (error: Error | null | undefined, outcome: Outcome) => void;
 export type NamedStatement = Statement & { name: string };
-
-interface Column {
-  name: string;
-  dataTypeID: number;
-}
-
-interface Wire extends Connection {
-  parsedStatements: Record<string, string>;
-}
 
 /** The parts of a query that the type declarations do not show. */
 interface DriverQuery {
@@ -37,24 +25,6 @@ const Base = Query as unknown as new (config: QueryConfig, values: undefined, ca
 
 /** Execute of the unnamed portal without a limit, and Sync. */
 const executeAndSync = Buffer.from([0x45, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0x53, 0, 0, 0, 4]);
-
-/** Types whose text is their value: text, uuid, varchar, char(n), name. */
-const verbatimTypes: ReadonlySet<number> = new Set([25, 2950, 1043, 1042, 19]);
-
-/**
- * A function of the columns instead of a loop over them, which makes the rows of a statement objects of one shape: 20 devices took
- * 26 us, and with the loop of the driver and its timestamps 53 to 74 (Node 20, beside other work).
- */
-export function rowShape(columns: readonly Column[], types: CustomTypesConfig): RowShape {
-  const parsers = columns.map(({ dataTypeID }) => types.getTypeParser(dataTypeID, "text") as unknown);
-  const readerOf = ({ dataTypeID }: Column, at: number): string =>
-    verbatimTypes.has(dataTypeID) ? `f[${at}]` : `f[${at}]===null?null:p[${at}](f[${at}])`;
-  // Of a name that comes twice the last one counts, as with the driver.
-  const fields = new Map(columns.map((column, at) => [column.name, readerOf(column, at)]));
-  const entries = [...fields].map(([name, value]) => `${JSON.stringify(name)}:${value}`);
-  const make = new Function("p", `return f=>({${entries.join(",")}})`) as (given: unknown) => RowShape["make"];
-  return { make: make(parsers) };
-}
 
 /** The statements of one connection whose columns are known. */
 export class PreparedConnection {
@@ -147,10 +117,8 @@ class PreparedRead extends Base {
     }
   }
 
-  /** `SELECT 20`, `INSERT 0 1`, or a word alone. */
   handleCommandComplete({ text }: { text: string }): void {
-    const count = Number(text.slice(text.lastIndexOf(" ") + 1));
-    this.#outcome.rowCount = Number.isNaN(count) ? null : count;
+    this.#outcome.rowCount = rowCountOf(text);
   }
 
   handleError(error: Error): void {
