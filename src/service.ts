@@ -21,6 +21,7 @@ import { loadCarriers } from "./resources/locations/carrier.ts";
 import { openApiRole } from "./roles/api-role.ts";
 import { openGatewayRole } from "./roles/gateway-role.ts";
 import { keepHeapSmall } from "./roles/heap-at-rest.ts";
+import { setHeapFlags } from "./roles/heap-flags.ts";
 import { openTracer } from "./roles/open-tracer.ts";
 import { startOpsServer } from "./roles/ops-server.ts";
 import { openOwnDatabase } from "./roles/own-database.ts";
@@ -32,7 +33,6 @@ import { RetentionGuard } from "./roles/retention-guard.ts";
 import { openSecretBox, requireFittingKey } from "./roles/secret-key.ts";
 import type { ServiceParts } from "./roles/service-parts.ts";
 import { openWorkerRole } from "./roles/worker-role.ts";
-import { beginYoung } from "./roles/young-objects.ts";
 import type { Tracer } from "./tracing/tracer.ts";
 
 export interface RunningService {
@@ -61,7 +61,7 @@ const backgroundPoolSize = 6;
 
 /** The composition root: opens everything in order, and on close undoes it in reverse. */
 export async function startService(config: Config, log: Logger, supervised?: SupervisedParts): Promise<RunningService> {
-  beginYoung();
+  setHeapFlags();
   const lifecycle = new Lifecycle(log);
   try {
     return await open(config, log, lifecycle, supervised);
