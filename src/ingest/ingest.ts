@@ -18,6 +18,7 @@ import { beginPacket, endPacket, traceAttempt } from "./packet-traces.ts";
 import { PacketsApart } from "./packets-apart.ts";
 import { keepPoisoned } from "./poison-store.ts";
 import { rereadRules } from "./rules/rule-store.ts";
+import { packetsForSecondBatch } from "./second-batch.ts";
 import { WaitingPackets } from "./waiting-packets.ts";
 
 /**
@@ -45,10 +46,7 @@ export interface IngestOptions extends StoreOptions {
   metrics: Metrics;
   /** Transactions at a time, 1 or 2; one more may run for alarms. */
   inFlight: number;
-  /**
-   * So many packets must wait for a second transaction to begin beside the first: then this process works while the database
-   * does, and the other way round. With fewer it would only make batches smaller, which cost more and are answered no sooner.
-   */
+  /** So many packets must wait for a second transaction to begin beside the first, instead of `packetsForSecondBatch`. */
   secondBatchThreshold?: number;
   /** On a distributed database the devices of a node that is away wait alone. */
   nodes?: NodeWatch;
@@ -60,7 +58,6 @@ export interface IngestOptions extends StoreOptions {
 
 /** Recordings make a transaction long before they are many: 1,000 positions have some 150 KB. */
 const batchLimits = { packets: 1000, bytes: 512 * 1024 };
-const defaultSecondBatchThreshold = 200;
 const firstPauseMs = 100;
 const maxPauseMs = 5000;
 /** While the program fails at every packet, the next attempt may meet one that shows it to be the fault of the others. */
@@ -89,6 +86,7 @@ class BatchingIngest implements Ingest {
   queuedFrames = 0;
   queuedBytes = 0;
   #running = 0;
+  #latestSize = 0;
   #closed = false;
   readonly #clients: BatchClients;
   readonly #wakes: LaneWaker;
@@ -145,7 +143,7 @@ class BatchingIngest implements Ingest {
   }
 
   get #fillsSecondBatch(): boolean {
-    return this.#waiting.count >= (this.#options.secondBatchThreshold ?? defaultSecondBatchThreshold);
+    return this.#waiting.count >= (this.#options.secondBatchThreshold ?? packetsForSecondBatch(this.#latestSize));
   }
 
   /** Packets that arrive in the same turn of the event loop share a batch. */
@@ -156,6 +154,7 @@ class BatchingIngest implements Ingest {
 
   async #run(): Promise<void> {
     for (let packets = this.#take(); packets.length > 0; packets = this.#take()) {
+      this.#latestSize = packets.length;
       const current = packets.filter(({ hold }) => hold.state !== "over");
       if (current.length < packets.length) {
         this.#settleAll(
