@@ -16,8 +16,19 @@ const passwordFile = "vigil-password";
 export const readClusterPassword = (layout: Layout): string =>
   readFileSync(join(layout.cluster, passwordFile), "utf8").trim();
 
+/**
+ * glibc gives memory back to the system at the end of nearly every statement, and asks for it again at the next one: a twelfth of the
+ * CPU of a small transaction (profile). With these a backend keeps up to 4 MB. Other C libraries ignore them.
+ */
+const keptMemory = { MALLOC_TOP_PAD_: "1048576", MALLOC_TRIM_THRESHOLD_: "4194304", MALLOC_MMAP_THRESHOLD_: "4194304" };
+
 /** Our own processes get nothing of the caller's environment: PGDATA, PGPORT or a locale would lead them astray. */
-export const serverEnvironment = (): NodeJS.ProcessEnv => ({ PATH: process.env.PATH, LC_ALL: "C", TZ: "UTC" });
+export const serverEnvironment = (): NodeJS.ProcessEnv => ({
+  PATH: process.env.PATH,
+  LC_ALL: "C",
+  TZ: "UTC",
+  ...keptMemory,
+});
 
 /** Checks the cluster, or makes it: beside its place first, then renamed, so that a kill leaves no half of one. */
 export async function prepareCluster(layout: Layout, binaries: PgBinaries, log: Logger): Promise<void> {
