@@ -1,6 +1,6 @@
-import type { Client, Connection, QueryResult, Submittable } from "pg";
+import type { Client, QueryResult } from "pg";
 import { BinaryWriter } from "./binary-writer.ts";
-import { sendGathered } from "./gathered-message.ts";
+import { type OwnMessage, sendTogether, type Wire } from "./gathered-message.ts";
 import { Pipeline } from "./pipeline.ts";
 import type { PipelineStatement } from "./pipeline-part.ts";
 
@@ -10,6 +10,7 @@ const firstBytes = 8192;
 
 /** The rows of one COPY in binary form. Every row begins with `row()` and has all columns of the target. */
 export class CopyRows {
+  readonly table: string;
   readonly #target: string;
   readonly #columns: number;
   readonly #firstBytes: number;
@@ -18,6 +19,7 @@ export class CopyRows {
 
   /** With the size where it is known to be large. */
   constructor(table: string, columns: readonly string[], bytes = 0) {
+    this.table = table;
     this.#target = `${table} (${columns.join(", ")})`;
     this.#columns = columns.length;
     this.#firstBytes = Math.max(firstBytes, bytes);
@@ -54,7 +56,7 @@ export class CopyRows {
  */
 export function copyAnd(client: Client, copies: readonly CopyRows[], last: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    client.query(new CopyMessage(copies, last, undefined, (error) => (error ? reject(error) : resolve())));
+    sendTogether(client, [new CopyMessage(copies, last, (error) => (error ? reject(error) : resolve()))]);
   });
 }
 
@@ -69,51 +71,45 @@ export function copyAndRun(
 ): Promise<QueryResult[]> {
   return new Promise((resolve, reject) => {
     const run = new Pipeline(client, statements, (error, results) => (error ? reject(error) : resolve(results)));
-    // On their way before it is their turn.
-    run.submit = (connection) => run.foreignTo(connection) ?? null;
     // When both fail, the first error says what is wrong.
-    client.query(new CopyMessage(copies, "", run, (error) => error && reject(error)));
-    client.query(run as unknown as Submittable);
+    sendTogether(client, [new CopyMessage(copies, "", (error) => error && reject(error)), run]);
   });
 }
 
-class CopyMessage implements Submittable {
+/**
+ * The COPYs as statements of a pipeline. Each is parsed once for each connection, and the whole pipeline is one message with one
+ * answer. A server that has met an error drops the data with all else up to the end of the message.
+ */
+export const copyStatements = (copies: readonly CopyRows[]): PipelineStatement[] =>
+  copies.filter(({ count }) => count > 0).map((copy) => ({ name: `copy_${copy.table}`, text: copy.statement, copy }));
+
+class CopyMessage implements OwnMessage {
   /** The name of its span. */
   readonly label: string;
   readonly #copies: readonly CopyRows[];
   readonly #last: string;
-  readonly #next: Pipeline | undefined;
   readonly #done: (error: Error | undefined) => void;
   #error: Error | undefined;
-  #sent: BinaryWriter | undefined;
   /** The client looks at it for a query timeout; none is set. */
   callback = (): void => undefined;
 
-  constructor(
-    copies: readonly CopyRows[],
-    last: string,
-    next: Pipeline | undefined,
-    done: (error: Error | undefined) => void,
-  ) {
+  constructor(copies: readonly CopyRows[], last: string, done: (error: Error | undefined) => void) {
     this.#copies = copies.filter(({ count }) => count > 0);
     this.#last = last;
     this.label = last.endsWith("commit") ? "COPY and COMMIT" : "COPY";
-    this.#next = next;
     this.#done = done;
   }
 
-  submit(connection: Connection): Error | null {
-    const foreign = this.#next?.foreignTo(connection);
-    if (foreign) return foreign;
-    this.#sent = sendGathered(connection, (wire) => {
-      wire.query([...this.#copies.map(({ statement }) => statement), this.#last].join("; "));
-      for (const copy of this.#copies) {
-        wire.stream.write(copy.message());
-        wire.endCopyFrom();
-      }
-      this.#next?.writeTo(wire, connection);
-    });
-    return null;
+  foreignTo(): undefined {
+    return undefined;
+  }
+
+  writeTo(wire: Wire): void {
+    wire.query([...this.#copies.map(({ statement }) => statement), this.#last].join("; "));
+    for (const copy of this.#copies) {
+      wire.stream.write(copy.message());
+      wire.endCopyFrom();
+    }
   }
 
   handleCopyInResponse(): void {}
@@ -129,7 +125,6 @@ class CopyMessage implements Submittable {
   }
 
   handleReadyForQuery(): void {
-    this.#sent?.release();
     for (const copy of this.#copies) copy.release();
     this.#finish();
   }

@@ -11,6 +11,16 @@ export interface PipelineStatement {
   values?: readonly unknown[];
   /** Rows are objects unless it says so. */
   rowMode?: "array";
+  /** The data of a COPY. */
+  copy?: CopyData;
+}
+
+/** What a COPY sends; see copy-in.ts. */
+export interface CopyData {
+  /** The message with all rows. */
+  message(): Buffer;
+  /** Once the server has taken all of it. */
+  release(): void;
 }
 
 /** By the name of a statement, which always wants its rows in the same form; undefined: it answers without rows. */
@@ -28,14 +38,16 @@ export class PipelinePart {
   readonly #bind: BinaryWriter;
   readonly #isArray: boolean;
   readonly #client: Client;
+  readonly #copy: CopyData | undefined;
 
-  constructor(client: Client, { name, text, values = [], rowMode }: PipelineStatement) {
+  constructor(client: Client, { name, text, values = [], rowMode, copy }: PipelineStatement) {
     this.#client = client;
     if (name === undefined) throw new TypeError("a statement of a pipeline has a name");
     this.name = name;
     this.text = text;
     this.#bind = bindMessage(name, values);
     this.#isArray = rowMode === "array";
+    this.#copy = copy;
   }
 
   /** A name that the connection knows as that of another statement; asked before anything is sent. */
@@ -55,6 +67,9 @@ export class PipelinePart {
     if (isParsed && known.has(name)) this.shape = known.get(name);
     else wire.describe({ type: "P", name: "" });
     wire.execute({});
+    if (!this.#copy) return;
+    wire.stream.write(this.#copy.message());
+    wire.endCopyFrom();
   }
 
   describe(columns: readonly Column[]): void {
@@ -73,5 +88,6 @@ export class PipelinePart {
   /** Once the server has answered. */
   release(): void {
     this.#bind.release();
+    this.#copy?.release();
   }
 }

@@ -1,6 +1,5 @@
-import type { Client, Connection, QueryResult, Submittable } from "pg";
-import type { BinaryWriter } from "./binary-writer.ts";
-import { sendGathered, type Wire } from "./gathered-message.ts";
+import type { Client, Connection, QueryResult } from "pg";
+import { type OwnMessage, sendTogether, type Wire } from "./gathered-message.ts";
 import { type KnownShapes, PipelinePart, type PipelineStatement } from "./pipeline-part.ts";
 import type { Column } from "./row-shape.ts";
 import { summaryOf } from "./traced-client.ts";
@@ -14,22 +13,19 @@ const knownShapes = new WeakMap<Connection, KnownShapes>();
  */
 export function pipeline(client: Client, statements: readonly PipelineStatement[]): Promise<QueryResult[]> {
   return new Promise((resolve, reject) => {
-    client.query(
-      new Pipeline(client, statements, (error, results) =>
-        error ? reject(error) : resolve(results),
-      ) as unknown as Submittable,
-    );
+    sendTogether(client, [
+      new Pipeline(client, statements, (error, results) => (error ? reject(error) : resolve(results))),
+    ]);
   });
 }
 
 /** The message itself, for those who send it together with another one. */
-export class Pipeline {
+export class Pipeline implements OwnMessage {
   readonly #parts: readonly PipelinePart[];
   readonly #done: (error: Error | undefined, results: QueryResult[]) => void;
   #at = 0;
   #error: Error | undefined;
   #connection: Wire | undefined;
-  #sent: BinaryWriter | undefined;
   /** The client looks at it for a query timeout; none is set. */
   callback = (): void => undefined;
 
@@ -62,13 +58,6 @@ export class Pipeline {
     return this.#parts[Math.min(this.#at, this.#parts.length - 1)] as PipelinePart;
   }
 
-  submit(connection: Connection): Error | null {
-    const foreign = this.foreignTo(connection);
-    if (foreign) return foreign;
-    this.#sent = sendGathered(connection, (wire) => this.writeTo(wire, connection));
-    return null;
-  }
-
   /** Why it cannot be sent. */
   foreignTo(connection: Connection): Error | undefined {
     const part = this.#parts.find((part) => part.isForeign(connection as Wire));
@@ -83,6 +72,8 @@ export class Pipeline {
     for (const part of this.#parts) part.writeTo(wire, known);
     wire.sync();
   }
+
+  handleCopyInResponse(): void {}
 
   handleRowDescription({ fields }: { fields: readonly Column[] }): void {
     this.#part.describe(fields);
@@ -110,7 +101,6 @@ export class Pipeline {
   }
 
   handleReadyForQuery(): void {
-    this.#sent?.release();
     for (const part of this.#parts) part.release();
     if (this.#error) this.#done(this.#error, []);
     else

@@ -12,18 +12,19 @@ export class BatchClients {
   readonly #nodes: NodeWatch | undefined;
   readonly #idle: Client[] = [];
   readonly #busy = new Set<Client>();
+  readonly #distributed = new WeakSet<Client>();
 
   constructor(db: Database, nodes: NodeWatch | undefined) {
     this.#db = db;
     this.#nodes = nodes;
   }
 
-  async use<T>(work: (client: Client) => Promise<T>): Promise<T> {
+  async use<T>(work: (client: Client, isDistributed: boolean) => Promise<T>): Promise<T> {
     const client = this.#idle.pop() ?? (await this.#connect());
     this.#busy.add(client);
     const timer = setTimeout(() => destroy(client), attemptTimeoutMs);
     try {
-      const result = await work(client);
+      const result = await work(client, this.#distributed.has(client));
       this.#idle.push(client);
       return result;
     } catch (error) {
@@ -44,12 +45,13 @@ export class BatchClients {
   async #connect(): Promise<Client> {
     const client = await this.#db.connect();
     const isDistributed = (await this.#nodes?.limitWaiting(client)) === true;
+    if (isDistributed) this.#distributed.add(client);
     // The plans of any size of batch follow the order of its arrays: rows are locked in the order of device ids. Without the
     // values of a statement there is no plan over several nodes.
     await client.query(
       isDistributed
         ? "set enable_hashjoin = off; set enable_mergejoin = off"
-        : "set plan_cache_mode = force_generic_plan",
+        : "set plan_cache_mode = force_generic_plan; set enable_hashjoin = off; set enable_mergejoin = off",
     );
     const forget = (): void => {
       const index = this.#idle.indexOf(client);
