@@ -1,6 +1,7 @@
 import { isRetryable, isUnavailable } from "../db/failures.ts";
 import { StaleDevices } from "./batch.ts";
 import { KnownReports } from "./frame-keys.ts";
+import { UnexpectedState } from "./optimistic-commits.ts";
 import { RulesMoved } from "./rules/rules-moved.ts";
 import { UnstorablePacket } from "./unstorable-packet.ts";
 
@@ -18,6 +19,9 @@ const field = (error: unknown, name: string): string | undefined => {
 /** 22 data exception, 23 constraint, 54 program limit: the values are to blame, and another attempt would meet the same. */
 const blamesData = /^(22|23|54)/;
 
+/** The next attempt knows more, and goes another way. */
+const hasAnotherWay = [RulesMoved, KnownReports, UnexpectedState] as const;
+
 const programFaults = [TypeError, RangeError, ReferenceError, SyntaxError, URIError] as const;
 
 /**
@@ -26,7 +30,7 @@ const programFaults = [TypeError, RangeError, ReferenceError, SyntaxError, URIEr
  */
 export function failureOf(error: unknown): BatchFailure {
   if (error instanceof StaleDevices) return "stale";
-  if (error instanceof RulesMoved || error instanceof KnownReports || isRetryable(error)) return "again";
+  if (hasAnotherWay.some((kind) => error instanceof kind) || isRetryable(error)) return "again";
   if (isUnavailable(error)) return "outage";
   if (error instanceof UnstorablePacket) return "data";
   // Before the code: those that Node throws have one too.

@@ -25,22 +25,25 @@ export const byDeviceId = (a: Pick<AcceptedPacket, "hold">, b: Pick<AcceptedPack
  * memory, because the attempt may fail after it; it sends a statement only when a packet concerns it; it locks its rows in the
  * order of device ids.
  */
-export type BatchStep = (
-  client: Client,
-  packets: readonly AcceptedPacket[],
-  rows: BatchRows,
-  nowMs: number,
-) => Promise<void>;
+export interface BatchStep {
+  (client: Client, packets: readonly AcceptedPacket[], rows: BatchRows, nowMs: number): Promise<void>;
+  /** False: none of the packets concerns it. A step that cannot tell is always run. */
+  concerns?(packets: readonly AcceptedPacket[]): boolean;
+}
 
 /** What nearly all packets consist of. */
 const commonKinds: ReadonlySet<TrackerMessage["kind"]> = new Set(["login", "heartbeat", "fix", "vitals", "alarm"]);
 const isUncommon = ({ kind }: TrackerMessage): boolean => !commonKinds.has(kind);
 
+const isConcerned = ({ messages }: AcceptedPacket): boolean => messages.some(isUncommon);
+
 /** Steps that are about other messages than the common ones: most batches have none, and one look at them is enough for all. */
-export const forUncommonMessages =
-  (steps: readonly BatchStep[]): BatchStep =>
-  async (client, packets, rows, nowMs) => {
-    const concerned = packets.filter(({ messages }) => messages.some(isUncommon));
+export function forUncommonMessages(steps: readonly BatchStep[]): BatchStep {
+  const run: BatchStep = async (client, packets, rows, nowMs) => {
+    const concerned = packets.filter(isConcerned);
     if (concerned.length === 0) return;
     for (const step of steps) await step(client, concerned, rows, nowMs);
   };
+  run.concerns = (packets) => packets.some(isConcerned);
+  return run;
+}

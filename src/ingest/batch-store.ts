@@ -30,6 +30,9 @@ export const beginStatements = (
   },
 ];
 
+/** Those of them whose answers do not matter while no earlier attempt may have committed. */
+export const openingOf = (begin: readonly PipelineStatement[]): PipelineStatement[] => begin.slice(0, 2);
+
 export const commitStatement: PipelineStatement = { name: "ingest_commit", text: "commit" };
 
 /**

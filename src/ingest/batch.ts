@@ -1,13 +1,14 @@
 import type { Client, QueryArrayResult } from "pg";
-import { copyAnd, copyAndRun } from "../db/copy-in.ts";
+import { type CopyRows, copyAnd, copyAndRun, copyStatements } from "../db/copy-in.ts";
 import { onClient } from "../db/database.ts";
 import { isRefusal } from "../db/node-watch.ts";
 import { pipeline } from "../db/pipeline.ts";
+import type { PipelineStatement } from "../db/pipeline-part.ts";
 import { namedStatement } from "../db/sql.ts";
 import { formatUuid, newUuid } from "../lib/ids.ts";
 import { makeIsoTime } from "../lib/iso-time.ts";
 import type { OutboundEntry } from "../outbox/outbound-entry.ts";
-import { type Lane, lanesOf } from "../outbox/outbound-lanes.ts";
+import { lanesOf, type ReadLane } from "../outbox/outbound-lanes.ts";
 import { eventTypes } from "../resources/events/event-types.ts";
 import type { Tracer } from "../tracing/tracer.ts";
 import type { AcceptedPacket, BatchStep, PartRefusal } from "./batch-step.ts";
@@ -16,6 +17,7 @@ import {
   commitStatement,
   eventCopiesOf,
   markJumps,
+  openingOf,
   packetCopiesOf,
   versionsOf,
 } from "./batch-store.ts";
@@ -32,7 +34,8 @@ import {
   type ReportOfPacket,
   sortReports,
 } from "./frame-keys.ts";
-import { noRows } from "./ingest-rows.ts";
+import { type BatchRows, noRows, type StateRow } from "./ingest-rows.ts";
+import { isUnexpected, type OptimisticCommits, UnexpectedState } from "./optimistic-commits.ts";
 import { outboundOf } from "./outbound-rows.ts";
 import { type Packet, reportsOf } from "./packet.ts";
 import { tracesOfDevices } from "./packet-traces.ts";
@@ -42,7 +45,13 @@ import { mayHaveMissedAny, mayHaveMissedChange, type PastThresholds, readPast } 
 import type { RuleBook } from "./rules/rule-book.ts";
 import { storeRules } from "./rules/rule-step.ts";
 import { RulesMoved } from "./rules/rules-moved.ts";
-import { inLockOrder, statesStatement, type WrittenRow, writtenStates } from "./state-store.ts";
+import {
+  expectedStatesStatement,
+  inLockOrder,
+  statesStatement,
+  type WrittenRow,
+  writtenStates,
+} from "./state-store.ts";
 
 /** Packets that are stored in one transaction, under one id however often it is tried. */
 export interface Batch {
@@ -52,6 +61,8 @@ export interface Batch {
   pending: Committed | undefined;
   /** An attempt has met a known report that it took for new. */
   hasKnownReports: boolean;
+  /** An attempt has found the database other than expected. */
+  isUnexpected: boolean;
 }
 
 export interface Committed {
@@ -85,6 +96,12 @@ export interface StoreOptions extends Omit<EvaluateOptions, "isScheduled" | "new
   tracer?: Tracer | undefined;
 }
 
+export interface AttemptOptions extends StoreOptions {
+  isDistributed: boolean;
+  /** Undefined: every batch waits for the answers. So does each on a distributed database, which was not tried with it. */
+  optimistic?: OptimisticCommits | undefined;
+}
+
 const ecgType = eventTypes.ecg_recorded.number;
 
 export const makeBatch = (packets: readonly Packet[]): Batch => ({
@@ -92,6 +109,7 @@ export const makeBatch = (packets: readonly Packet[]): Batch => ({
   packets,
   pending: undefined,
   hasKnownReports: false,
+  isUnexpected: false,
 });
 
 /**
@@ -101,7 +119,7 @@ export const makeBatch = (packets: readonly Packet[]): Batch => ({
 export async function storeBatch(
   client: Client,
   batch: Batch,
-  options: StoreOptions,
+  options: AttemptOptions,
   nowMs: number,
 ): Promise<Committed> {
   const organizationIds = [...new Set(batch.packets.map(({ hold }) => hold.device.organizationId))];
@@ -132,7 +150,7 @@ export async function storeBatch(
   const { isNew, keys, unwritten, newestOf } = sorted;
   const past = isDoubtful ? await readPast(onClient(client), holds, rules) : new Map<string, PastThresholds>();
   const rows = noRows();
-  const taken: (AcceptedPacket & { packet: Packet })[] = [];
+  const taken: Taken[] = [];
   const { newId } = options;
   const evaluateOptions: EvaluateOptions = {
     ...options,
@@ -162,8 +180,36 @@ export async function storeBatch(
   for (const evaluation of evaluations.values()) evaluation.finish();
   for (const [hold, newestMs] of newestOf) evaluations.get(hold)?.noteNewest(newestMs);
   const states = inLockOrder(rows.states);
+  const outcomes = [...evaluations.values()];
+  const optimistic = options.isDistributed ? undefined : options.optimistic;
+  const mayExpect =
+    !opening &&
+    !batch.isUnexpected &&
+    isOrdinary(outcomes, rows, taken, options) &&
+    optimistic?.take(batch.packets.length);
+  const expectedLanes = mayExpect ? optimistic?.lanesOf(rules) : undefined;
+  const finish = (lanes: readonly ReadLane[]): Finish => {
+    const trace = options.tracer ? tracesOfDevices(batch.packets) : null;
+    const { statements, pushed } = outboundOf(lanes, rows, nowMs, trace);
+    batch.pending = committedOf(outcomes, rows, taken, { duplicates, pushed });
+    return { statements: [...statements, commitStatement], hasOutbound: statements.length > 0 };
+  };
+  if (expectedLanes) {
+    const copies = [copyFrameKeys(unwritten), ...packetCopiesOf(rows), ...eventCopiesOf(rows)];
+    const stating = expectedStatesStatement(states, { ruleVersions: usedVersions, lanes: expectedLanes });
+    await commit(batch, client, copies, finish(expectedLanes), {
+      ...options,
+      expected: [...openingOf(begin), stating],
+    });
+    optimistic?.succeeded();
+    return batch.pending as unknown as Committed;
+  }
   const reading = namedStatement("ingest_lanes", lanesOf(organizationIds));
-  const stating = pipeline(client, [...(opening ? [] : begin), statesStatement(states), reading]);
+  const stating = pipeline(client, [
+    ...(opening ? [] : begin),
+    statesStatement(states, options.isDistributed),
+    reading,
+  ]);
   // While the database writes the states; a row that cannot be written waits for their answer, as the connection does.
   const early = attempt(() => [copyFrameKeys(unwritten), ...packetCopiesOf(rows)]);
   const answers = await stating;
@@ -182,37 +228,82 @@ export async function storeBatch(
   }
   await markJumps(client, rows.jumps);
   for (const step of options.steps) await step(client, taken, rows, nowMs);
-  const outcomes = [...evaluations.values()];
   await storeRules(client, rows, outcomes, options.newId);
   if (changes.length > 0) addPresenceEvents(rows, changes, await readNames(client, changes), options.newId);
-  const memories = outcomes.map(({ hold, memory }) => [hold, memory] as const);
-  const count = outcomes.reduce((sum, { rules }) => sum + rules.evaluations, 0);
-  const lanes = answers.at(-1)?.rows as Lane[];
-  const { statements, pushed } = outboundOf(lanes, rows, nowMs, options.tracer ? tracesOfDevices(batch.packets) : null);
-  const recordings = rows.events.flatMap(({ typeNumber, data }) => (typeNumber === ecgType ? [data.status] : []));
-  const refused = taken.flatMap(({ packet, refusal }) => (refusal ? [{ packet, reason: refusal }] : []));
-  const copies = [...early(), ...eventCopiesOf(rows)];
-  batch.pending = {
-    memories,
+  const lanes = answers.at(-1)?.rows as ReadLane[];
+  optimistic?.note(rules, lanes);
+  const ending = finish(lanes);
+  await commit(batch, client, [...early(), ...eventCopiesOf(rows)], ending, { ...options, expected: [] });
+  return batch.pending as unknown as Committed;
+}
+
+type Taken = AcceptedPacket & { packet: Packet };
+
+/** The last statements, the commit among them. */
+interface Finish {
+  statements: PipelineStatement[];
+  hasOutbound: boolean;
+}
+
+/** Nothing follows from the packets that the answers of the database decide, as far as the program can see. */
+const isOrdinary = (
+  outcomes: readonly DeviceEvaluation[],
+  { jumps, states }: BatchRows,
+  taken: readonly Taken[],
+  { steps }: StoreOptions,
+): boolean =>
+  jumps.length === 0 &&
+  states.every(isSteady) &&
+  outcomes.every(({ rules }) => rules.facts.length === 0 && !rules.hasMoved) &&
+  !taken.some(({ messages }) => messages.some(({ kind }) => kind === "login")) &&
+  steps.every((step) => step.concerns?.(taken) === false);
+
+/** A device whose packets say nothing of its presence but that it is there. */
+const isSteady = ({ presence }: StateRow): boolean => presence.length === 1 && presence[0]?.isOnline === true;
+
+function committedOf(
+  outcomes: readonly DeviceEvaluation[],
+  rows: BatchRows,
+  taken: readonly Taken[],
+  { duplicates, pushed }: Pick<Committed, "duplicates" | "pushed">,
+): Committed {
+  return {
+    memories: outcomes.map(({ hold, memory }) => [hold, memory] as const),
     duplicates,
-    ruleEvaluations: count,
+    ruleEvaluations: outcomes.reduce((sum, { rules }) => sum + rules.evaluations, 0),
     outbound: rows.outbound,
     pushed,
-    recordings,
-    refused,
+    recordings: rows.events.flatMap(({ typeNumber, data }) => (typeNumber === ecgType ? [data.status] : [])),
+    refused: taken.flatMap(({ packet, refusal }) => (refusal ? [{ packet, reason: refusal }] : [])),
   };
+}
+
+/**
+ * Whoever else writes for these organizations waits from the first outbound row to the commit: all else is written before, and no
+ * answer is waited for in between. With what is expected it is the whole transaction.
+ */
+async function commit(
+  batch: Batch,
+  client: Client,
+  copies: readonly CopyRows[],
+  { statements, hasOutbound }: Finish,
+  { expected, isDistributed, optimistic }: AttemptOptions & { expected: readonly PipelineStatement[] },
+): Promise<void> {
   try {
-    // Whoever else writes for these organizations waits from the first outbound row to the commit: all else is written before, and
-    // no answer is waited for in between.
-    if (statements.length > 0) await copyAndRun(client, copies, [...statements, commitStatement]);
+    if (!isDistributed) await pipeline(client, [...expected, ...copyStatements(copies), ...statements]);
+    else if (hasOutbound) await copyAndRun(client, copies, statements);
     else await copyAnd(client, copies, "commit");
   } catch (error) {
     if (isRefusal(error)) batch.pending = undefined;
+    if (expected.length > 0 && isUnexpected(error)) {
+      optimistic?.failed();
+      batch.isUnexpected = true;
+      throw new UnexpectedState();
+    }
     if (!isKnownKey(error)) throw error;
     batch.hasKnownReports = true;
     throw new KnownReports();
   }
-  return batch.pending;
 }
 
 async function committedBefore(client: Client, { id, pending }: Batch): Promise<Committed> {

@@ -6,6 +6,10 @@ export function makeIngestMetrics(metrics: Metrics, queue: { queuedFrames: numbe
   const packets = metrics.counter("vigil_ingest_packets_total", "Packets stored, including resent ones.");
   const duplicates = metrics.counter("vigil_ingest_duplicates_total", "Resent packets that were stored before.");
   const batches = metrics.counter("vigil_ingest_batches_total", "Transactions of packets.");
+  const optimistic = metrics.counter(
+    "vigil_ingest_optimistic_total",
+    "Transactions of packets sent as one message that takes the answers of the database for granted, by outcome: stored, or unexpected, after which they are tried again.",
+  );
   const retries = metrics.counter("vigil_ingest_retries_total", "Attempts to store packets that the database refused.");
   const deferred = metrics.counter(
     "vigil_ingest_deferred_total",
@@ -51,6 +55,7 @@ export function makeIngestMetrics(metrics: Metrics, queue: { queuedFrames: numbe
       outcomes.countOutcomes(outbound);
       for (const status of recordings) outcomes.countRecording(status);
     },
+    optimistic: (outcome: "stored" | "unexpected"): void => optimistic.add({ outcome }),
     reread: (devices: number): void => rereads.add({}, devices),
     deferred: (count: number): void => deferred.add({}, count),
     faulted: (): void => faults.add({}),

@@ -13,6 +13,7 @@ import { BlamedDevices } from "./blamed-devices.ts";
 import type { DeviceHold } from "./device-memory.ts";
 import { makeIngestMetrics } from "./ingest-metrics.ts";
 import { keepMemory } from "./kept-memory.ts";
+import { OptimisticCommits } from "./optimistic-commits.ts";
 import { type Outcome, oldestArrival, type Packet, sizeOf } from "./packet.ts";
 import { beginPacket, endPacket, traceAttempt } from "./packet-traces.ts";
 import { PacketsApart } from "./packets-apart.ts";
@@ -90,6 +91,7 @@ class BatchingIngest implements Ingest {
   #closed = false;
   readonly #clients: BatchClients;
   readonly #wakes: LaneWaker;
+  readonly #optimistic: OptimisticCommits;
   readonly #pauses = new Set<() => void>();
   readonly #blamed = new BlamedDevices();
   readonly #apart: PacketsApart | undefined;
@@ -100,6 +102,7 @@ class BatchingIngest implements Ingest {
   constructor(options: IngestOptions) {
     this.#options = options;
     this.#metrics = makeIngestMetrics(options.metrics, this);
+    this.#optimistic = new OptimisticCommits(this.#metrics.optimistic);
     const { db, nodes, metrics, log } = options;
     this.#clients = new BatchClients(db, nodes);
     this.#wakes = new LaneWaker(db, log);
@@ -141,7 +144,6 @@ class BatchingIngest implements Ingest {
   get #deservesSecondBatch(): boolean {
     return this.#fillsSecondBatch || this.#waiting.hasUrgent;
   }
-
   get #fillsSecondBatch(): boolean {
     return this.#waiting.count >= (this.#options.secondBatchThreshold ?? packetsForSecondBatch(this.#latestSize));
   }
@@ -277,8 +279,9 @@ class BatchingIngest implements Ingest {
     const { clock } = this.#options;
     const startedMs = performance.now();
     await this.#reread(batch);
-    return this.#clients.use(async (client) => {
-      const committed = await storeBatch(client, batch, this.#options, clock.nowMs());
+    return this.#clients.use(async (client, isDistributed) => {
+      const options = { ...this.#options, isDistributed, optimistic: this.#optimistic };
+      const committed = await storeBatch(client, batch, options, clock.nowMs());
       this.#metrics.committed(batch.packets.length, committed, (performance.now() - startedMs) / 1000);
       return committed;
     });
@@ -295,8 +298,7 @@ class BatchingIngest implements Ingest {
   #commit(batch: Batch, { memories, refused, pushed }: Committed): void {
     for (const [hold, memory] of memories) keepMemory(hold, memory);
     for (const { packet } of refused) packet.isRefused = true;
-    const { waits, clock } = this.#options;
-    waits?.note(clock.nowMs() - oldestArrival(batch.packets));
+    this.#options.waits?.note(this.#options.clock.nowMs() - oldestArrival(batch.packets));
     this.#settleAll(batch.packets, "stored");
     this.#wakes.wake(pushed);
   }

@@ -1,6 +1,7 @@
 import type { Client, QueryArrayResult } from "pg";
-import { type BinaryWriter, binaryArray } from "../db/binary-writer.ts";
+import { type BinaryArray, type BinaryWriter, binaryArray } from "../db/binary-writer.ts";
 import type { PipelineStatement } from "../db/pipeline-part.ts";
+import { type ReadLane, sumOf, sumOfLanes } from "../outbox/outbound-lanes.ts";
 import { byDeviceId } from "./batch-step.ts";
 import { uuids } from "./batch-store.ts";
 import type { DeviceHold, LastLocation, LastStatus } from "./device-memory.ts";
@@ -58,21 +59,33 @@ function writeLocation(writer: BinaryWriter, { lat, lng, accuracy_m, source, ts 
   writer.piece(',"source":"').piece(source).piece('","ts":"').piece(ts).piece('"}');
 }
 
-/**
- * Writes the state rows of devices whose connection is still the newest, and whose rules and newest report are those in memory:
- * what is evaluated and which reports are new follows from them, and the rows are locked from here to the commit. Devices come in
- * the order of their ids, as everywhere, so that two writers cannot deadlock. This statement is the dearest of a batch: JSON is
- * passed on as it is, and the answer has one row for the count and one for each device whose presence has changed, not one for
- * each device. A change is always later than the one before, also when the packet had to wait while a sweep found the device
- * silent.
- */
+/** Cheaper than a function in the FROM, which keeps the rows of each array aside (profile). */
+const unnestedInList = `(
+        select unnest($1::uuid[]) as device_id, unnest($2::uuid[]) as organization_id, unnest($3::int8[]) as epoch,
+          unnest($4::int8[]) as rule_version, unnest($5::bool[]) as is_online, unnest($6::timestamptz[]) as seen_at,
+          unnest($7::timestamptz[]) as changed_at, unnest($8::text[]) as firmware, unnest($9::json[]) as status,
+          unnest($10::int2[]) as battery_band, unnest($11::json[]) as location, unnest($12::timestamptz[]) as located_at,
+          unnest($13::timestamptz[]) as newest_report_at, unnest($14::bool[]) as is_beside,
+          unnest($15::timestamptz[]) as known_report_at
+      ) n`;
+
+/** What a distributed database is known to take. */
+const unnestedInFrom = `unnest($1::uuid[], $2::uuid[], $3::int8[], $4::int8[], $5::bool[], $6::timestamptz[], $7::timestamptz[],
+        $8::text[], $9::json[], $10::int2[], $11::json[], $12::timestamptz[], $13::timestamptz[], $14::bool[],
+        $15::timestamptz[])
+        as n(device_id, organization_id, epoch, rule_version, is_online, seen_at, changed_at, firmware, status, battery_band,
+          location, located_at, newest_report_at, is_beside, known_report_at)`;
+
+/** Devices come in this order, as everywhere, so that two writers cannot deadlock. */
 export const inLockOrder = (states: readonly StateRow[]): StateRow[] => states.toSorted(byDeviceId);
 
-export function statesStatement(rows: readonly StateRow[]): PipelineStatement {
-  const restless = rows.filter(({ presence }) => presence.length > 1);
-  return {
-    name: "ingest_states",
-    text: `with written as (
+/**
+ * Writes the state rows of devices whose connection is still the newest, and whose rules and newest report are those in memory:
+ * what is evaluated and which reports are new follows from them, and the rows are locked from here to the commit. This statement is
+ * the dearest of a batch: JSON is passed on as it is. A change of presence is always later than the one before, also when the packet
+ * had to wait while a sweep found the device silent.
+ */
+const writing = (rows: string): string => `with written as (
       update device_state s set
         is_online = n.is_online,
         was_online = s.is_online,
@@ -88,41 +101,69 @@ export function statesStatement(rows: readonly StateRow[]): PipelineStatement {
           else coalesce(n.location, s.last_location) end,
         located_at = greatest(n.located_at, s.located_at),
         newest_report_at = greatest(n.newest_report_at, s.newest_report_at)
-      from unnest($1::uuid[], $2::uuid[], $3::int8[], $4::int8[], $5::bool[], $6::timestamptz[], $7::timestamptz[], $8::text[],
-        $9::json[], $10::int2[], $11::json[], $12::timestamptz[], $13::timestamptz[], $14::bool[], $15::timestamptz[])
-        as n(device_id, organization_id, epoch, rule_version, is_online, seen_at, changed_at, firmware, status, battery_band,
-          location, located_at, newest_report_at, is_beside, known_report_at)
+      from ${rows}
       where s.device_id = n.device_id and s.organization_id = n.organization_id and s.session_epoch = n.epoch
         and s.rule_version = n.rule_version and s.newest_report_at is not distinct from n.known_report_at
-      returning s.device_id, s.was_online, s.is_online, s.status_changed_at, s.previous_change_at)
+      returning s.device_id, s.was_online, s.is_online, s.status_changed_at, s.previous_change_at)`;
+
+const valuesOf = (rows: readonly StateRow[]): BinaryArray[] => [
+  uuids(rows),
+  binaryArray("uuid", rows, (writer, { hold }) => writer.uuid(hold.organizationIdBytes)),
+  binaryArray("int8", rows, (writer, { hold }) => writer.int8(hold.epoch)),
+  binaryArray("int8", rows, (writer, { hold }) => writer.int8(hold.memory.ruleVersion)),
+  binaryArray("bool", rows, (writer, state) => writer.bool(lastStep(state).isOnline)),
+  binaryArray("timestamptz", rows, (writer, { lastSeenMs }) => writer.timestamptz(lastSeenMs)),
+  binaryArray("timestamptz", rows, (writer, state) => writer.timestamptz(lastStep(state).atMs)),
+  binaryArray("text", rows, (writer, { firmware }) => writer.text(firmware)),
+  binaryArray("json", rows, (writer, { status }) =>
+    status ? writer.pieces(() => writeStatus(writer, status)) : writer.null(),
+  ),
+  binaryArray("int2", rows, (writer, { battery }) => writer.int2(bandOf(battery))),
+  binaryArray("json", rows, (writer, { lastLocation }) =>
+    lastLocation ? writer.pieces(() => writeLocation(writer, lastLocation)) : writer.null(),
+  ),
+  binaryArray("timestamptz", rows, (writer, { locatedMs }) => writer.timestamptz(locatedMs)),
+  binaryArray("timestamptz", rows, (writer, { newestReportMs }) => writer.timestamptz(newestReportMs)),
+  binaryArray("bool", rows, (writer, state) => writer.bool(isBeside(state))),
+  binaryArray("timestamptz", rows, (writer, { hold }) => writer.timestamptz(hold.memory.newestReportMs)),
+];
+
+/** The answer has one row for the count and one for each device whose presence has changed, not one for each device. */
+export function statesStatement(rows: readonly StateRow[], isDistributed: boolean): PipelineStatement {
+  const restless = rows.filter(({ presence }) => presence.length > 1);
+  return {
+    name: "ingest_states",
+    text: `${writing(isDistributed ? unnestedInFrom : unnestedInList)}
       select null, count(*), null, null, null, null from written
       union all select device_id, null, was_online, is_online, status_changed_at, previous_change_at from written
       where was_online <> is_online or device_id = any($16::uuid[])`,
-    values: [
-      uuids(rows),
-      binaryArray("uuid", rows, (writer, { hold }) => writer.uuid(hold.organizationIdBytes)),
-      binaryArray("int8", rows, (writer, { hold }) => writer.int8(hold.epoch)),
-      binaryArray("int8", rows, (writer, { hold }) => writer.int8(hold.memory.ruleVersion)),
-      binaryArray("bool", rows, (writer, state) => writer.bool(lastStep(state).isOnline)),
-      binaryArray("timestamptz", rows, (writer, { lastSeenMs }) => writer.timestamptz(lastSeenMs)),
-      binaryArray("timestamptz", rows, (writer, state) => writer.timestamptz(lastStep(state).atMs)),
-      binaryArray("text", rows, (writer, { firmware }) => writer.text(firmware)),
-      binaryArray("json", rows, (writer, { status }) =>
-        status ? writer.pieces(() => writeStatus(writer, status)) : writer.null(),
-      ),
-      binaryArray("int2", rows, (writer, { battery }) => writer.int2(bandOf(battery))),
-      binaryArray("json", rows, (writer, { lastLocation }) =>
-        lastLocation ? writer.pieces(() => writeLocation(writer, lastLocation)) : writer.null(),
-      ),
-      binaryArray("timestamptz", rows, (writer, { locatedMs }) => writer.timestamptz(locatedMs)),
-      binaryArray("timestamptz", rows, (writer, { newestReportMs }) => writer.timestamptz(newestReportMs)),
-      binaryArray("bool", rows, (writer, state) => writer.bool(isBeside(state))),
-      binaryArray("timestamptz", rows, (writer, { hold }) => writer.timestamptz(hold.memory.newestReportMs)),
-      uuids(restless),
-    ],
+    values: [...valuesOf(rows), uuids(restless)],
     rowMode: "array",
   };
 }
+
+/** What a batch that does not wait for answers takes for granted beside the states. */
+export interface Expected {
+  /** By organization: the rules that were used are still the newest ones. */
+  ruleVersions: ReadonlyMap<string, number>;
+  /** Those that rows were made for. */
+  lanes: readonly ReadLane[];
+}
+
+/** The same for such a batch: it fails (`isUnexpected`) unless all rows are written, no presence changes, and the rest is as expected. */
+export const expectedStatesStatement = (
+  rows: readonly StateRow[],
+  { ruleVersions, lanes }: Expected,
+): PipelineStatement => ({
+  name: "ingest_expected_states",
+  text: `${writing(unnestedInList)}
+      select 1 / (count(*) = $16::int8 and not bool_or(was_online <> is_online)
+        and not exists (select from unnest($17::uuid[], $18::int8[]) as n(id, version)
+          join rule_versions v on v.organization_id = n.id where v.version > n.version)
+        and ${sumOfLanes("$17::uuid[]")} = $19::numeric)::int from written`,
+  values: [...valuesOf(rows), rows.length, [...ruleVersions.keys()], [...ruleVersions.values()], sumOf(lanes)],
+  rowMode: "array",
+});
 
 /** What became of them. */
 export async function writtenStates(

@@ -125,7 +125,8 @@ async function storeOne(
         where organization_id = ${organizationId} and device_id = ${id}`;
     },
   ];
-  await storeBatch(client, batch, { ...options, steps }, nowMs);
+  // Whether it is one is not known here: what a distributed database takes, every one does.
+  await storeBatch(client, batch, { ...options, steps, isDistributed: true }, nowMs);
 }
 
 /** The frame as it is read today; without its alarms where they were already raised. */
