@@ -98,6 +98,8 @@ export interface StoreOptions extends Omit<EvaluateOptions, "isScheduled" | "new
 
 export interface AttemptOptions extends StoreOptions {
   isDistributed: boolean;
+  /** A device that was heard so lately has not been found silent. */
+  offlineAfterMs?: number;
   /** Undefined: every batch waits for the answers. So does each on a distributed database, which was not tried with it. */
   optimistic?: OptimisticCommits | undefined;
 }
@@ -186,6 +188,7 @@ export async function storeBatch(
     !opening &&
     !batch.isUnexpected &&
     isOrdinary(outcomes, rows, taken, options) &&
+    wereHeard(holds, nowMs - (options.offlineAfterMs ?? 0)) &&
     optimistic?.take(batch.packets.length);
   const expectedLanes = mayExpect ? optimistic?.lanesOf(rules) : undefined;
   const finish = (lanes: readonly ReadLane[]): Finish => {
@@ -257,6 +260,12 @@ const isOrdinary = (
   outcomes.every(({ rules }) => rules.facts.length === 0 && !rules.hasMoved) &&
   !taken.some(({ messages }) => messages.some(({ kind }) => kind === "login")) &&
   steps.every((step) => step.concerns?.(taken) === false);
+
+/** Of others a sweep may have found that they are offline, which their packets change. */
+function wereHeard(holds: Iterable<DeviceHold>, sinceMs: number): boolean {
+  for (const { memory } of holds) if (memory.lastSeenMs === null || memory.lastSeenMs <= sinceMs) return false;
+  return true;
+}
 
 /** A device whose packets say nothing of its presence but that it is there. */
 const isSteady = ({ presence }: StateRow): boolean => presence.length === 1 && presence[0]?.isOnline === true;

@@ -96,6 +96,7 @@ export async function openHold(
       ),
       lastLocation: state.last_location,
       status: Object.keys(state.last_status).length > 0 ? state.last_status : noStatus,
+      lastSeenMs: null,
       newestReportMs: state.newest_report_at?.getTime() ?? null,
       ruleVersion: known[0]?.rule_version ?? 0,
       rules: known[0]?.rules ?? noMemory,

@@ -39,6 +39,8 @@ export interface DeviceMemory {
   alarms: readonly RecentAlarm[];
   lastLocation: LastLocation | null;
   status: LastStatus;
+  /** When the latest packet came; null: none has since the login. */
+  lastSeenMs: number | null;
   /** The latest time of the device's clock in any report that was stored; null: not known. */
   newestReportMs: number | null;
   /** Of the state that the rules below hold; another one in the database: somebody else has moved it. */

@@ -164,6 +164,7 @@ export class DeviceEvaluation {
   /** To be called after the last packet: what depends on the whole batch. */
   finish(): void {
     this.memory.rules = this.rules.memory;
+    this.memory.lastSeenMs = this.#state.lastSeenMs;
     const newest = this.#newestFix();
     if (this.#options.isGeocoding) {
       for (const row of this.#ownFixes) if (row.invalidReason === null) this.#wantAddress(row);

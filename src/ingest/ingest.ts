@@ -1,17 +1,12 @@
-import type { Database } from "../db/database.ts";
-import type { NodeWatch } from "../db/node-watch.ts";
-import type { Clock } from "../lib/clock.ts";
-import type { Logger } from "../lib/logger.ts";
-import type { Metrics } from "../lib/metrics.ts";
-import type { RecentWaits } from "../lib/recent-waits.ts";
 import { LaneWaker } from "../outbox/lane-wakes.ts";
 import { alarmsOnly } from "./alarms-only.ts";
-import { type Batch, type Committed, makeBatch, type StaleDevices, type StoreOptions, storeBatch } from "./batch.ts";
+import { type Batch, type Committed, makeBatch, type StaleDevices, storeBatch } from "./batch.ts";
 import { BatchClients } from "./batch-clients.ts";
 import { type BatchFailure, failureOf, placeOf, reasonOf } from "./batch-failure.ts";
 import { BlamedDevices } from "./blamed-devices.ts";
 import type { DeviceHold } from "./device-memory.ts";
 import { makeIngestMetrics } from "./ingest-metrics.ts";
+import type { IngestOptions } from "./ingest-options.ts";
 import { keepMemory } from "./kept-memory.ts";
 import { OptimisticCommits } from "./optimistic-commits.ts";
 import { type Outcome, oldestArrival, type Packet, sizeOf } from "./packet.ts";
@@ -38,23 +33,6 @@ export interface Ingest {
   drain(timeoutMs: number): Promise<void>;
   /** Ends the connections to the database; drain first. */
   close(): Promise<void>;
-}
-
-export interface IngestOptions extends StoreOptions {
-  db: Database;
-  clock: Clock;
-  log: Logger;
-  metrics: Metrics;
-  /** Transactions at a time, 1 or 2; one more may run for alarms. */
-  inFlight: number;
-  /** So many packets must wait for a second transaction to begin beside the first, instead of `packetsForSecondBatch`. */
-  secondBatchThreshold?: number;
-  /** On a distributed database the devices of a node that is away wait alone. */
-  nodes?: NodeWatch;
-  /** True while there is hardly any room on the disk. */
-  takesOnlyAlarms?: () => boolean;
-  /** Where it is noted how long the oldest packet of each batch has waited. */
-  waits?: RecentWaits;
 }
 
 /** Recordings make a transaction long before they are many: 1,000 positions have some 150 KB. */
@@ -144,6 +122,7 @@ class BatchingIngest implements Ingest {
   get #deservesSecondBatch(): boolean {
     return this.#fillsSecondBatch || this.#waiting.hasUrgent;
   }
+
   get #fillsSecondBatch(): boolean {
     return this.#waiting.count >= (this.#options.secondBatchThreshold ?? packetsForSecondBatch(this.#latestSize));
   }

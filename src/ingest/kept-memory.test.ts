@@ -18,6 +18,7 @@ const fresh: DeviceMemory = {
   alarms: [],
   lastLocation: null,
   status: {},
+  lastSeenMs: null,
   newestReportMs: null,
   ruleVersion: 0,
   rules: noMemory,
@@ -34,6 +35,7 @@ function next({ memory }: DeviceHold, number: number): DeviceMemory {
     fixes: last ? [last, fix(number)] : [fix(number)],
     lastLocation: { lat: number, lng: -number, accuracy_m: null, source: "gps", ts: `at ${number}` },
     status: { ...memory.status, bat: reading },
+    lastSeenMs: number,
     newestReportMs: number,
     rules: { ...memory.rules, fences: { ...memory.rules.fences, last: { lat: number, lng: -number, tsMs: number } } },
   };
@@ -103,6 +105,7 @@ describe("what a device remembers", () => {
       alarms: [],
       lastLocation: null,
       status: {},
+      lastSeenMs: null,
       newestReportMs: null,
       ruleVersion: 0,
       rules: noMemory,

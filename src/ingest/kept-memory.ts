@@ -30,6 +30,7 @@ export class KeptMemory {
     memory.alarms = next.alarms;
     memory.lastLocation = this.#takeLocation(next.lastLocation);
     memory.status = this.#takeStatus(next.status);
+    memory.lastSeenMs = next.lastSeenMs;
     memory.newestReportMs = next.newestReportMs;
     memory.ruleVersion = next.ruleVersion;
     memory.rules = this.#takeRules(next.rules);

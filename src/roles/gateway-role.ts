@@ -45,6 +45,7 @@ export async function openGatewayRole(parts: ServiceParts): Promise<GatewayAddre
     newId: makeUuidV7Source(),
     ranges: metricRanges(catalog),
     inFlight: config.ingestInFlight,
+    offlineAfterMs: config.offlineAfterSeconds * 1000,
     carrierName,
     isLocating: config.geolocateUrl !== undefined,
     isGeocoding: config.geocoderUrl !== undefined,

@@ -80,11 +80,19 @@ test("a device that was found silent is online again with its next packet, and p
   await sweepSilentDevices(world.db, clock, 600);
   expect(await world.db.one`select is_online from device_state where device_id = ${id}`).toEqual({ is_online: false });
   await say();
-  expect(countOf(gateway, "unexpected")).toBe(1);
+  expect(countOf(gateway, "unexpected")).toBe(0);
   expect(await world.db.one`select is_online from device_state where device_id = ${id}`).toEqual({ is_online: true });
   const events = await world.db
     .many`select event_type from events where device_id = ${id} and event_type in (60, 70) order by ts`;
   expect(events.map(({ event_type: type }) => type)).toEqual([60, 70, 60]);
+});
+
+test("a device that was set offline sooner than expected is online again with its next packet", async () => {
+  const { gateway, id, say } = await settled();
+  await world.db.run`update device_state set is_online = false, was_online = true where device_id = ${id}`;
+  await say();
+  expect(countOf(gateway, "unexpected")).toBe(1);
+  expect(await world.db.one`select is_online from device_state where device_id = ${id}`).toEqual({ is_online: true });
 });
 
 test("a fence that was drawn after the last packet counts for the next one", async () => {

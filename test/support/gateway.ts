@@ -7,7 +7,8 @@ import { maintainPartitions } from "../../src/db/partitions.ts";
 import { type DeviceServicesOptions, deviceServices } from "../../src/gateway/device-services.ts";
 import { type Gateway, type GatewayOptions, startGateway } from "../../src/gateway/gateway.ts";
 import type { GatewayLimits } from "../../src/gateway/gateway-limits.ts";
-import { type Ingest, type IngestOptions, makeIngest } from "../../src/ingest/ingest.ts";
+import { type Ingest, makeIngest } from "../../src/ingest/ingest.ts";
+import type { IngestOptions } from "../../src/ingest/ingest-options.ts";
 import { RuleBook } from "../../src/ingest/rules/rule-book.ts";
 import { type Clock, makeClock } from "../../src/lib/clock.ts";
 import { makeUuidV7Source, newUuid } from "../../src/lib/ids.ts";
@@ -119,6 +120,7 @@ export async function openGatewayWorld(clock: Clock = makeClock()): Promise<Gate
         ranges: metricRanges(catalog),
         steps,
         inFlight: 1,
+        offlineAfterMs: 600_000,
         carrierName: () => null,
         isLocating: false,
         isGeocoding: false,
