@@ -75,7 +75,9 @@ class CommandLane implements DownlinkLane {
 
   onMessages({ device }: DeviceLink, messages: readonly TrackerMessage[]): void {
     const isAnswer = messages.some(({ kind }) => kind === "command_answer");
-    const isReading = this.#measuring.has(device.id) && messages.some(({ kind }) => kind === "vitals");
+    // While a device is being served its readings may just have been looked for: one that is stored meanwhile is not overlooked.
+    const isMeasuring = this.#measuring.has(device.id) || this.#serving.has(device.id);
+    const isReading = isMeasuring && messages.some(({ kind }) => kind === "vitals");
     if (isAnswer || isReading) this.#serve(device.id, true);
   }
 
