@@ -75,6 +75,6 @@ const compact = (text: string): string => text.replace(/\s+/g, " ").trim().slice
 /** `SELECT devices`: the first word, and the first table where there is one. */
 export function summaryOf(text: string): string {
   const operation = /^\s*([a-z]+)/i.exec(text)?.[1]?.toUpperCase() ?? "STATEMENT";
-  const table = /\b(?:from|into|update)\s+([a-z_]+)/i.exec(text)?.[1];
+  const table = /\b(?:copy|from|into|update)\s+([a-z_]+)/i.exec(text)?.[1];
   return table === undefined ? operation : `${operation} ${table}`;
 }
