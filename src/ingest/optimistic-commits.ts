@@ -54,12 +54,10 @@ export class OptimisticCommits {
   }
 
   note(rules: ReadonlyMap<string, OrganizationRules>, lanes: readonly ReadLane[]): void {
-    for (const [id, organization] of rules) {
-      this.#lanes.set(
-        organization,
-        lanes.filter(({ organizationId }) => organizationId === id),
-      );
-    }
+    const byOrganization = new Map<string, ReadLane[]>();
+    for (const id of rules.keys()) byOrganization.set(id, []);
+    for (const lane of lanes) byOrganization.get(lane.organizationId)?.push(lane);
+    for (const [id, organization] of rules) this.#lanes.set(organization, byOrganization.get(id) ?? []);
   }
 
   /** Undefined: those of an organization have not been read yet. */
