@@ -56,24 +56,29 @@ function answered(device: Device): void {
   else if (inProgress === 0) onAllAnswered();
 }
 
+/** One for all sockets: a buffer for each answer would be garbage whose collection takes the cores away from the service. */
+const received = Buffer.alloc(65_536);
+
 function open(uid: string, first: number): Promise<Device> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ host: "127.0.0.1", port, noDelay: true });
-    const device: Device = { socket, sent: [], n: first };
     let isIn = false;
     let rest = 0;
+    const take = (bytes: number): boolean => {
+      if (!isIn) {
+        isIn = isLoginAnswer(received.subarray(0, bytes));
+        if (isIn) resolve(device);
+        return true;
+      }
+      rest += bytes;
+      for (; rest >= answerBytes; rest -= answerBytes) answered(device);
+      return true;
+    };
+    const onread = { buffer: received, callback: take };
+    const socket = connect({ host: "127.0.0.1", port, noDelay: true, onread });
+    const device: Device = { socket, sent: [], n: first };
     socket.on("error", reject);
     socket.on("close", () => reject(new Error("a device was turned away")));
     socket.on("connect", () => socket.write(login(uid)));
-    socket.on("data", (chunk: Buffer) => {
-      if (!isIn) {
-        isIn = isLoginAnswer(chunk);
-        if (isIn) resolve(device);
-        return;
-      }
-      rest += chunk.length;
-      for (; rest >= answerBytes; rest -= answerBytes) answered(device);
-    });
   });
 }
 

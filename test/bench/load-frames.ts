@@ -56,12 +56,20 @@ function teltonikaFrame(timeMs: number): Buffer {
   return frame;
 }
 
+let [latestMs, latest] = [0, ""];
+
+/** Devices send theirs in turn, so that many in a row are of the same second. */
+function iwReport(timeMs: number): string {
+  if (timeMs !== latestMs) [latestMs, latest] = [timeMs, iwPosition(timeMs)];
+  return latest;
+}
+
 export const loadFrames = {
   iw: {
     modelSlug: "iw-h10",
     login: iwLogin,
     isLoginAnswer: (bytes) => bytes.includes("IWBP00"),
-    report: (timeMs) => iwPosition(timeMs),
+    report: iwReport,
     fixesPerFrame: 1,
     answerBytes: "IWBP01#".length,
   },
