@@ -41,13 +41,16 @@ const residentBytes = (pid: number): number =>
 
 const rest = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
+/** V8 gives back what the logins left as garbage some 20 seconds after them (measured); idle devices stay for hours. */
+const idleMs = 30_000;
+
 /**
- * Bytes of an idle connection, some seconds after all have connected: what the process at rest has more than without them, before
+ * Bytes of an idle connection, half a minute after all have connected: what the process at rest has more than without them, before
  * they came or after they have left, whichever is less. What a process needed to start may be given back only after some work.
  */
 async function idleBytes(target: Target, connections: number): Promise<number> {
   const atRest = async (): Promise<number> => {
-    await rest(15_000);
+    await rest(idleMs);
     return residentBytes(target.pid);
   };
   const before = await atRest();
