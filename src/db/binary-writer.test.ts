@@ -2,7 +2,7 @@ import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
 import { BinaryWriter, binaryArray } from "./binary-writer.ts";
-import { CopyRows, copyAnd, copyAndRun } from "./copy-in.ts";
+import { CopyRows, copyAnd, copyAndRun, copyTarget } from "./copy-in.ts";
 
 let database: TestDatabase;
 let client: pg.Client;
@@ -31,7 +31,7 @@ const times = [
 ];
 
 test("the binary writer writes rows that read back as they were, nulls too", async () => {
-  const copy = new CopyRows("rows", columns);
+  const copy = new CopyRows(copyTarget("rows", columns));
   for (const time of times) {
     const ms = Date.parse(time);
     const row = copy.row().uuid(id).timestamptz(ms).date(ms).bool(true).int2(-32_768).int4(2_147_483_647);
@@ -40,7 +40,7 @@ test("the binary writer writes rows that read back as they were, nulls too", asy
   const empty = copy.row();
   for (const _ of columns) empty.null();
   await client.query("begin");
-  await copyAnd(client, [copy, new CopyRows("rows", columns)], "commit");
+  await copyAnd(client, [copy, new CopyRows(copyTarget("rows", columns))], "commit");
   const { rows } = await client.query("select *, day::text as day_text, i8::text as i8_text from rows");
   expect(rows.slice(0, -1).map(({ at }) => at.toISOString())).toEqual(times);
   expect(rows.slice(0, -1).map(({ day_text }) => day_text)).toEqual(times.map((time) => time.slice(0, 10)));
@@ -60,11 +60,11 @@ test("the binary writer writes rows that read back as they were, nulls too", asy
 });
 
 test("an error in one COPY undoes all, keeps the connection, and does not reach the last statement", async () => {
-  const good = new CopyRows("rows", ["t"]);
+  const good = new CopyRows(copyTarget("rows", ["t"]));
   good.row().text("kept?");
-  const bad = new CopyRows("rows", ["j"]);
+  const bad = new CopyRows(copyTarget("rows", ["j"]));
   bad.row().jsonb('{"a":"\\u0000"}');
-  const after = new CopyRows("rows", ["t"]);
+  const after = new CopyRows(copyTarget("rows", ["t"]));
   after.row().text("never");
   await client.query("begin");
   await expect(copyAnd(client, [good, bad, after], "commit")).rejects.toMatchObject({ code: "22P05" });
@@ -80,7 +80,7 @@ const countOf = (text: string) => ({
 });
 
 test("statements behind COPYs see their rows and may be asked again, also without any", async () => {
-  const copy = new CopyRows("rows", ["t"]);
+  const copy = new CopyRows(copyTarget("rows", ["t"]));
   copy.row().text("counted");
   const counted = async (copies: readonly CopyRows[]) =>
     (await copyAndRun(client, copies, [countOf("counted"), countOf("other")])).map(({ rows }) => rows);
@@ -89,10 +89,10 @@ test("statements behind COPYs see their rows and may be asked again, also withou
 });
 
 test("an error in a COPY or in a statement behind it keeps the connection, and does not reach the commit", async () => {
-  const bad = new CopyRows("rows", ["j"]);
+  const bad = new CopyRows(copyTarget("rows", ["j"]));
   bad.row().jsonb('{"a":"\\u0000"}');
   const good = (): CopyRows => {
-    const copy = new CopyRows("rows", ["t"]);
+    const copy = new CopyRows(copyTarget("rows", ["t"]));
     copy.row().text("undone");
     return copy;
   };

@@ -2,6 +2,8 @@ import { giveBuffer, takeBuffer } from "./message-buffers.ts";
 
 /** From here on buffers are used again. */
 const largeBytes = 8192;
+/** Shorter ones are written letter by letter. */
+const shortText = 24;
 const nothing = Buffer.alloc(0);
 
 /**
@@ -159,6 +161,11 @@ export class BinaryWriter {
 
   text(value: string | null): this {
     if (value === null) return this.null();
+    if (value.length < shortText) {
+      const at = this.rawInt32(0).#length;
+      this.piece(value).#buffer.writeInt32BE(this.#length - at, at - 4);
+      return this;
+    }
     const size = Buffer.byteLength(value);
     const at = this.#reserve(4 + size);
     this.#buffer.writeInt32BE(size, at);

@@ -8,7 +8,7 @@ const head = Buffer.from("B\0\0\0\0\0", "latin1");
  * then copy them all into one that begins small.
  */
 export function bindMessage(name: string, values: readonly unknown[]): BinaryWriter {
-  const writer = new BinaryWriter(values.some(isBinaryArray) ? 8192 : 256).raw(head).raw(Buffer.from(`${name}\0`));
+  const writer = new BinaryWriter(values.some(isBinaryArray) ? 8192 : 256).raw(head).piece(name).piece("\0");
   writer.rawInt16(values.length);
   for (const value of values) writer.rawInt16(isBinaryArray(value) || Buffer.isBuffer(value) ? 1 : 0);
   writer.rawInt16(values.length);
@@ -29,8 +29,12 @@ function writeValue(writer: BinaryWriter, value: unknown): void {
   else writer.text(textOf(value));
 }
 
+const escaped = /["\\]/;
+
 function elementOf(value: unknown): string {
-  return value === null || value === undefined ? "NULL" : `"${textOf(value).replace(/["\\]/g, "\\$&")}"`;
+  if (value === null || value === undefined) return "NULL";
+  const text = textOf(value);
+  return `"${escaped.test(text) ? text.replace(/["\\]/g, "\\$&") : text}"`;
 }
 
 function textOf(value: unknown): string {

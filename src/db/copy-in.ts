@@ -8,36 +8,41 @@ import type { PipelineStatement } from "./pipeline-part.ts";
 const head = Buffer.from("d\0\0\0\0PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0", "latin1");
 const firstBytes = 8192;
 
+/** Where rows are copied to. Made once and not for each batch: small ones are many. */
+export interface CopyTarget {
+  readonly table: string;
+  readonly columns: number;
+  readonly statement: string;
+}
+
+export const copyTarget = (table: string, columns: readonly string[]): CopyTarget => ({
+  table,
+  columns: columns.length,
+  statement: `copy ${table} (${columns.join(", ")}) from stdin (format binary)`,
+});
+
 /** The rows of one COPY in binary form. Every row begins with `row()` and has all columns of the target. */
 export class CopyRows {
-  readonly table: string;
-  readonly #target: string;
-  readonly #columns: number;
+  readonly target: CopyTarget;
   readonly #firstBytes: number;
   #writer: BinaryWriter | undefined;
   count = 0;
 
   /** With the size where it is known to be large. */
-  constructor(table: string, columns: readonly string[], bytes = 0) {
-    this.table = table;
-    this.#target = `${table} (${columns.join(", ")})`;
-    this.#columns = columns.length;
+  constructor(target: CopyTarget, bytes = 0) {
+    this.target = target;
     this.#firstBytes = Math.max(firstBytes, bytes);
   }
 
   row(): BinaryWriter {
     this.count++;
     this.#writer ??= new BinaryWriter(this.#firstBytes).raw(head);
-    return this.#writer.rawInt16(this.#columns);
-  }
-
-  get statement(): string {
-    return `copy ${this.#target} from stdin (format binary)`;
+    return this.#writer.rawInt16(this.target.columns);
   }
 
   /** The message with all rows. None may follow. */
   message(): Buffer {
-    if (!this.#writer) throw new Error(`no row to copy to ${this.#target}`);
+    if (!this.#writer) throw new Error(`no row to copy to ${this.target.table}`);
     const bytes = this.#writer.rawInt16(-1).bytes();
     bytes.writeInt32BE(bytes.length - 1, 1);
     return bytes;
@@ -81,7 +86,9 @@ export function copyAndRun(
  * answer. A server that has met an error drops the data with all else up to the end of the message.
  */
 export const copyStatements = (copies: readonly CopyRows[]): PipelineStatement[] =>
-  copies.filter(({ count }) => count > 0).map((copy) => ({ name: `copy_${copy.table}`, text: copy.statement, copy }));
+  copies
+    .filter(({ count }) => count > 0)
+    .map((copy) => ({ name: `copy_${copy.target.table}`, text: copy.target.statement, copy }));
 
 class CopyMessage implements OwnMessage {
   /** The name of its span. */
@@ -105,7 +112,7 @@ class CopyMessage implements OwnMessage {
   }
 
   writeTo(wire: Wire): void {
-    wire.query([...this.#copies.map(({ statement }) => statement), this.#last].join("; "));
+    wire.query([...this.#copies.map(({ target }) => target.statement), this.#last].join("; "));
     for (const copy of this.#copies) {
       wire.stream.write(copy.message());
       wire.endCopyFrom();

@@ -59,29 +59,61 @@ export function sendTogether(client: Client, messages: readonly OwnMessage[]): v
  */
 export function sendGathered(connection: Connection, write: (gathered: Wire) => void): BinaryWriter {
   const { stream } = connection;
-  const writer = new BinaryWriter(65536);
-  let sent = 0;
-  const flush = (): void => {
-    if (writer.length > sent) stream.write(writer.bytes().subarray(sent));
-    sent = writer.length;
-  };
-  const pieces = {
-    writable: stream.writable,
-    write: (bytes: Buffer) => {
-      if (bytes.length < directBytes) writer.raw(bytes);
-      else {
-        flush();
-        stream.write(bytes);
-      }
-      return true;
-    },
-  };
+  const { wire, pieces } = gatheringOf(connection);
   stream.cork();
   try {
-    write(Object.create(connection, { stream: { value: pieces } }) as Wire);
-    flush();
+    pieces.begin(stream);
+    write(wire);
+    return pieces.end();
   } finally {
     stream.uncork();
   }
-  return writer;
+}
+
+/** What the connection takes for its socket while a message is written. */
+class Pieces {
+  #stream: Connection["stream"] | undefined;
+  #writer = new BinaryWriter(0);
+  #sent = 0;
+
+  begin(stream: Connection["stream"]): void {
+    this.#stream = stream;
+    this.#writer = new BinaryWriter(65536);
+    this.#sent = 0;
+  }
+
+  get writable(): boolean {
+    return this.#stream?.writable === true;
+  }
+
+  write(bytes: Buffer): boolean {
+    if (bytes.length < directBytes) this.#writer.raw(bytes);
+    else {
+      this.#flush();
+      this.#stream?.write(bytes);
+    }
+    return true;
+  }
+
+  end(): BinaryWriter {
+    this.#flush();
+    return this.#writer;
+  }
+
+  #flush(): void {
+    if (this.#writer.length > this.#sent) this.#stream?.write(this.#writer.bytes().subarray(this.#sent));
+    this.#sent = this.#writer.length;
+  }
+}
+
+const gatherings = new WeakMap<Connection, { wire: Wire; pieces: Pieces }>();
+
+/** Made once for a connection: an object with another one as its prototype is dear to make. */
+function gatheringOf(connection: Connection): { wire: Wire; pieces: Pieces } {
+  const known = gatherings.get(connection);
+  if (known) return known;
+  const pieces = new Pieces();
+  const made = { wire: Object.create(connection, { stream: { value: pieces } }) as Wire, pieces };
+  gatherings.set(connection, made);
+  return made;
 }

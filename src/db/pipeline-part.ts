@@ -81,7 +81,8 @@ export class PipelinePart {
   }
 
   end(tag: string): void {
-    this.result.command = tag.split(" ", 1)[0] as string;
+    const end = tag.indexOf(" ");
+    this.result.command = end < 0 ? tag : tag.slice(0, end);
     this.result.rowCount = rowCountOf(tag);
   }
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
 import { openScriptedPostgres, serverMessage } from "../../test/support/scripted-postgres.ts";
 import { binaryArray } from "./binary-writer.ts";
-import { CopyRows, copyAndRun } from "./copy-in.ts";
+import { CopyRows, copyAndRun, copyTarget } from "./copy-in.ts";
 import { isRefusal } from "./node-watch.ts";
 import { pipeline } from "./pipeline.ts";
 
@@ -133,7 +133,7 @@ test.each([
     "a pipeline after COPY",
     copied,
     (client: pg.Client) => {
-      const copy = new CopyRows("rows", ["id"]);
+      const copy = new CopyRows(copyTarget("rows", ["id"]));
       copy.row().int4(1);
       return copyAndRun(client, [copy], [begin, named("end", "commit")]);
     },

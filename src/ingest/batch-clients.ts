@@ -11,7 +11,9 @@ export class BatchClients {
   readonly #db: Database;
   readonly #nodes: NodeWatch | undefined;
   readonly #idle: Client[] = [];
-  readonly #busy = new Set<Client>();
+  /** Since when. */
+  readonly #busy = new Map<Client, number>();
+  #watch: NodeJS.Timeout | undefined;
   readonly #distributed = new WeakSet<Client>();
 
   constructor(db: Database, nodes: NodeWatch | undefined) {
@@ -21,8 +23,7 @@ export class BatchClients {
 
   async use<T>(work: (client: Client, isDistributed: boolean) => Promise<T>): Promise<T> {
     const client = this.#idle.pop() ?? (await this.#connect());
-    this.#busy.add(client);
-    const timer = setTimeout(() => destroy(client), attemptTimeoutMs);
+    this.#busy.set(client, performance.now());
     try {
       const result = await work(client, this.#distributed.has(client));
       this.#idle.push(client);
@@ -37,12 +38,12 @@ export class BatchClients {
       }
       throw error;
     } finally {
-      clearTimeout(timer);
       this.#busy.delete(client);
     }
   }
 
   async #connect(): Promise<Client> {
+    this.#watchBusy();
     const client = await this.#db.connect();
     const isDistributed = (await this.#nodes?.limitWaiting(client)) === true;
     if (isDistributed) this.#distributed.add(client);
@@ -64,10 +65,19 @@ export class BatchClients {
 
   /** Ends the attempts that are in progress. */
   destroyBusy(): void {
-    for (const client of this.#busy) destroy(client);
+    for (const client of this.#busy.keys()) destroy(client);
+  }
+
+  /** A timer for each attempt would cost more than what it guards. */
+  #watchBusy(): void {
+    this.#watch ??= setInterval(() => {
+      const sinceMs = performance.now() - attemptTimeoutMs;
+      for (const [client, begunMs] of this.#busy) if (begunMs < sinceMs) destroy(client);
+    }, attemptTimeoutMs / 10).unref();
   }
 
   async close(): Promise<void> {
+    clearInterval(this.#watch);
     for (const client of this.#idle.splice(0)) await client.end().catch(() => undefined);
   }
 }

@@ -1,6 +1,6 @@
 import type { Client, QueryArrayResult, QueryResult } from "pg";
 import { type BinaryArray, type BinaryWriter, binaryArray } from "../db/binary-writer.ts";
-import { CopyRows } from "../db/copy-in.ts";
+import { CopyRows, copyTarget } from "../db/copy-in.ts";
 import type { PipelineStatement } from "../db/pipeline-part.ts";
 import { uuidBytes } from "../lib/ids.ts";
 import { searchText } from "../lib/search-text.ts";
@@ -77,12 +77,14 @@ export const eventCopiesOf = ({ events, placeJobs }: BatchRows): CopyRows[] => [
   copyPlaceJobs(placeJobs),
 ];
 
+const locationsTarget = copyTarget(
+  "locations",
+  `device_id ts id organization_id device_ts received_at lat lng altitude_m speed_kmh heading accuracy_m source satellites
+    is_valid invalid_reason is_moving mcc mnc carrier`.split(/\s+/),
+);
+
 function copyLocations(rows: BatchRows["locations"]): CopyRows {
-  const copy = new CopyRows(
-    "locations",
-    `device_id ts id organization_id device_ts received_at lat lng altitude_m speed_kmh heading accuracy_m source satellites
-      is_valid invalid_reason is_moving mcc mnc carrier`.split(/\s+/),
-  );
+  const copy = new CopyRows(locationsTarget);
   for (const row of rows) {
     begin(copy, row.hold, row.tsMs, row.id)
       .timestamptz(row.deviceTimeMs)
@@ -105,9 +107,13 @@ function copyLocations(rows: BatchRows["locations"]): CopyRows {
   return copy;
 }
 
+const telemetryTarget = copyTarget(
+  "telemetry",
+  "device_id ts id organization_id device_ts received_at data".split(" "),
+);
+
 function copyTelemetry(rows: BatchRows["telemetry"]): CopyRows {
-  const columns = ["device_id", "ts", "id", "organization_id", "device_ts", "received_at", "data"];
-  const copy = new CopyRows("telemetry", columns);
+  const copy = new CopyRows(telemetryTarget);
   for (const row of rows) {
     begin(copy, row.hold, row.receivedAtMs, row.id)
       .timestamptz(row.deviceTimeMs)
@@ -117,12 +123,14 @@ function copyTelemetry(rows: BatchRows["telemetry"]): CopyRows {
   return copy;
 }
 
+const eventsTarget = copyTarget(
+  "events",
+  `device_id ts id organization_id event_type severity device_ts title message fence_id fence_name threshold_id metric_key
+    value location data search created_at`.split(/\s+/),
+);
+
 function copyEvents(rows: BatchRows["events"]): CopyRows {
-  const copy = new CopyRows(
-    "events",
-    `device_id ts id organization_id event_type severity device_ts title message fence_id fence_name threshold_id metric_key
-      value location data search created_at`.split(/\s+/),
-  );
+  const copy = new CopyRows(eventsTarget);
   for (const row of rows) {
     begin(copy, row.hold, row.tsMs, row.id)
       .int2(row.typeNumber)
@@ -143,9 +151,13 @@ function copyEvents(rows: BatchRows["events"]): CopyRows {
   return copy;
 }
 
+const placeJobsTarget = copyTarget(
+  "place_jobs",
+  "device_id due_at id organization_id kind payload attempts created_at".split(" "),
+);
+
 function copyPlaceJobs(rows: BatchRows["placeJobs"]): CopyRows {
-  const columns = ["device_id", "due_at", "id", "organization_id", "kind", "payload", "attempts", "created_at"];
-  const copy = new CopyRows("place_jobs", columns);
+  const copy = new CopyRows(placeJobsTarget);
   for (const row of rows) {
     begin(copy, row.hold, row.createdAtMs, row.id)
       .text(row.kind)

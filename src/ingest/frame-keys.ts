@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { QueryArrayResult } from "pg";
 import type { FrameReport } from "../codecs/protocol-definition.ts";
 import { binaryArray } from "../db/binary-writer.ts";
-import { CopyRows } from "../db/copy-in.ts";
+import { CopyRows, copyTarget } from "../db/copy-in.ts";
 import type { PipelineStatement } from "../db/pipeline-part.ts";
 import { uuidBytes } from "../lib/ids.ts";
 import { uuids } from "./batch-store.ts";
@@ -188,8 +188,10 @@ export function markKnown({ isNew, asked, askedAt }: SortedReports, answers: rea
   return duplicates;
 }
 
+const framesTarget = copyTarget("ingest_frames", ["device_id", "device_day", "frame_key", "received_at"]);
+
 export function copyFrameKeys(rows: readonly FrameKeyRow[]): CopyRows {
-  const copy = new CopyRows("ingest_frames", ["device_id", "device_day", "frame_key", "received_at"]);
+  const copy = new CopyRows(framesTarget);
   for (const { hold, key, deviceTimeMs, receivedAtMs } of rows) {
     copy.row().uuid(hold.deviceIdBytes).date(deviceTimeMs).uuidLatin1(key).timestamptz(receivedAtMs);
   }

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import pg from "pg";
-import { CopyRows, copyAnd } from "../../src/db/copy-in.ts";
+import { CopyRows, copyAnd, copyTarget } from "../../src/db/copy-in.ts";
 
 /**
  * The raw limit of ingest: the same two rows of each frame by binary COPY, everything that waits in one transaction, the answer
@@ -38,8 +38,8 @@ async function store(): Promise<void> {
   while (waiting.length > 0) {
     const batch = waiting.splice(0, 2000);
     const now = Date.now();
-    const locations = new CopyRows("bare.locations", locationColumns);
-    const telemetry = new CopyRows("bare.telemetry", telemetryColumns);
+    const locations = new CopyRows(copyTarget("bare.locations", locationColumns));
+    const telemetry = new CopyRows(copyTarget("bare.telemetry", telemetryColumns));
     for (const { device } of batch) {
       const row = locations.row().uuid(device).timestamptz(now).uuid(randomBytes(16)).uuid(organization);
       row.timestamptz(now).timestamptz(now).float8(41.9).float8(12.4).float4(null).float4(3.2).int2(118).float4(null);
