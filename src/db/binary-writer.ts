@@ -3,7 +3,7 @@ import { giveBuffer, takeBuffer } from "./message-buffers.ts";
 /** From here on buffers are used again. */
 const largeBytes = 8192;
 /** Shorter ones are written letter by letter. */
-const shortText = 24;
+const shortText = 48;
 const nothing = Buffer.alloc(0);
 
 /**

@@ -28,8 +28,9 @@ export function outboundOf(
   nowMs: number,
   traceOf: TraceOfFact | null = null,
 ): BatchOutbound {
+  if (lanes.length === 0) return { statements: [], pushed: [] };
   const writer = new OutboundWriter(lanes);
-  if (!writer.isIdle) addFacts(writer, rows);
+  addFacts(writer, rows);
   const insert = (rows: UnnumberedRow[]): Statement =>
     namedStatement("ingest_outbound", insertNumbered(rows, nowMs, traceOf));
   return { statements: Array.from(writer.parts(), insert), pushed: writer.pushed() };

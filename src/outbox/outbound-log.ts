@@ -49,11 +49,6 @@ export class OutboundWriter {
     }
   }
 
-  /** No integration receives anything: facts need not be made. */
-  get isIdle(): boolean {
-    return this.#lanes.size === 0;
-  }
-
   /** Whether any integration of the organization receives such facts. */
   wants(organizationId: string, type: WebhookEventType): boolean {
     return this.#lanes.get(organizationId)?.some((open) => doesLog(open, type)) ?? false;
