@@ -29,12 +29,8 @@ function writeValue(writer: BinaryWriter, value: unknown): void {
   else writer.text(textOf(value));
 }
 
-const escaped = /["\\]/;
-
 function elementOf(value: unknown): string {
-  if (value === null || value === undefined) return "NULL";
-  const text = textOf(value);
-  return `"${escaped.test(text) ? text.replace(/["\\]/g, "\\$&") : text}"`;
+  return value === null || value === undefined ? "NULL" : `"${textOf(value).replace(/["\\]/g, "\\$&")}"`;
 }
 
 function textOf(value: unknown): string {

@@ -15,10 +15,12 @@ export class BatchClients {
   readonly #busy = new Map<Client, number>();
   #watch: NodeJS.Timeout | undefined;
   readonly #distributed = new WeakSet<Client>();
+  readonly #timeoutMs: number;
 
-  constructor(db: Database, nodes: NodeWatch | undefined) {
+  constructor(db: Database, nodes: NodeWatch | undefined, timeoutMs = attemptTimeoutMs) {
     this.#db = db;
     this.#nodes = nodes;
+    this.#timeoutMs = timeoutMs;
   }
 
   async use<T>(work: (client: Client, isDistributed: boolean) => Promise<T>): Promise<T> {
@@ -71,9 +73,9 @@ export class BatchClients {
   /** A timer for each attempt would cost more than what it guards. */
   #watchBusy(): void {
     this.#watch ??= setInterval(() => {
-      const sinceMs = performance.now() - attemptTimeoutMs;
+      const sinceMs = performance.now() - this.#timeoutMs;
       for (const [client, begunMs] of this.#busy) if (begunMs < sinceMs) destroy(client);
-    }, attemptTimeoutMs / 10).unref();
+    }, this.#timeoutMs / 10).unref();
   }
 
   async close(): Promise<void> {

@@ -30,6 +30,8 @@ interface Waiting {
   socket: Socket;
   device: Buffer;
 }
+const locationsTarget = copyTarget("bare.locations", locationColumns);
+const telemetryTarget = copyTarget("bare.telemetry", telemetryColumns);
 const waiting: Waiting[] = [];
 let isStoring = false;
 
@@ -38,8 +40,8 @@ async function store(): Promise<void> {
   while (waiting.length > 0) {
     const batch = waiting.splice(0, 2000);
     const now = Date.now();
-    const locations = new CopyRows(copyTarget("bare.locations", locationColumns));
-    const telemetry = new CopyRows(copyTarget("bare.telemetry", telemetryColumns));
+    const locations = new CopyRows(locationsTarget);
+    const telemetry = new CopyRows(telemetryTarget);
     for (const { device } of batch) {
       const row = locations.row().uuid(device).timestamptz(now).uuid(randomBytes(16)).uuid(organization);
       row.timestamptz(now).timestamptz(now).float8(41.9).float8(12.4).float4(null).float4(3.2).int2(118).float4(null);
